@@ -62,7 +62,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(name: "Files", dependencies: ["CSystem", "Time"]),
-        .target(name: "Network", dependencies: ["CSystem", "Files", "Threading", "Time"]),
+        .target(name: "Network", dependencies: ["CSystem", "CFFmpeg", "Files", "Threading", "Time"]),
         .target(name: "Pictures", dependencies: ["CV4L2", "Time"]),
         .target(name: "Bitstream", dependencies: ["Pictures", "Time"]),
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),

@@ -24,6 +24,16 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case untrustedLink(String)
         /// The system allows no more descriptors.
         case noResources(errno: Int32)
+        /// The server does not speak RTSP.
+        case notRTSP
+        /// The server closed the connection before it took the stream.
+        case closedByServer
+        /// The server does not take the stream, in its own words.
+        case refused(status: Int, reason: String)
+        /// The server asks for a user and a password.
+        case needsPassword
+        /// The server does not accept the user or the password.
+        case wrongPassword
     }
 
     /// The cause.
@@ -73,8 +83,23 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
             isListening
                 ? "cannot create the socket \(address): a program already listens there; use another path"
                 : "cannot create the socket \(address): it exists and is not a socket; use another path"
+        case .notRTSP: "\(address): the server does not speak RTSP; check the port"
+        case .closedByServer: "\(address): the server closed the connection; check its log"
+        case .refused(404, _), .refused(400, _):
+            "\(address): the server has no place for this stream; check the path, and the server's log"
+        case .refused(let status, let reason):
+            "\(address): the server refuses the stream: \(status) \(reason); check its settings and its log"
+        case .needsPassword:
+            "\(address): the server asks for a password; give the user as rtsp://USER@HOST/PATH, and the password in "
+                + "CAMREC_PASSWORD"
+        case .wrongPassword: "\(address): the server rejects the user or the password; check both"
         case .noResources(let code): "cannot create a socket: \(Self.words(code)); raise 'ulimit -n'"
         }
+    }
+
+    /// The description where `name` is said already.
+    public func description(after name: String) -> String {
+        description.hasPrefix("\(name): ") ? String(description.dropFirst(name.count + 2)) : description
     }
 
     private static func words(_ code: Int32) -> String { String(cString: strerror(code)) }

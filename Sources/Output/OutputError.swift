@@ -155,7 +155,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
                 + "stream"
         case .network(let error): error.description
         case .notTaken(let cause?):
-            "\(output): nobody received the stream (\(cause))"
+            "\(output): nobody received the stream (\(cause.description(after: output)))"
         case .notTaken(nil):
             "\(output): nobody received the stream; start the receiver and check the address"
         }

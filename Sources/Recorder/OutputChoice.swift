@@ -13,15 +13,15 @@ public struct OutputChoice: Sendable {
         case container(ContainerFormat)
         /// The pictures' timestamps only.
         case timestamps
-        /// An Annex B byte stream to receivers.
+        /// To receivers, without a file.
         case live(Live)
-
     }
 
     /// How receivers get the stream.
     public enum Live: Sendable {
         case listening(ListeningAddress)
         case connecting(SocketAddress)
+        case publishing(RTSPAddress)
     }
 
     /// The URL scheme of outputs that connect to their receiver.
@@ -44,11 +44,11 @@ public struct OutputChoice: Sendable {
     public init(path: String, codec: Codec?) {
         // Opening this name could reopen the file that the shell redirects to.
         let path = path == "/dev/stdout" ? FileSink.standardOutput : path
-        self.path = path
-        if let address = SocketAddress(url: path, scheme: Self.scheme) {
-            (form, self.codec, isMisnamed) = (.live(.connecting(address)), codec ?? .h264, false)
+        if let live = Live(url: path) {
+            (self.path, form, self.codec, isMisnamed) = (live.name, .live(live), codec ?? .h264, false)
             return
         }
+        self.path = path
         form = ContainerFormat(path: path).map(Form.container) ?? .annexB
         let named = Codec(fileName: path)
         let chosen = codec ?? named ?? .h264
@@ -90,5 +90,35 @@ public struct OutputChoice: Sendable {
     public var isLive: Bool { if case .live = form { true } else { false } }
 
     /// Whether it connects to its receiver.
-    public var isConnecting: Bool { if case .live(.connecting) = form { true } else { false } }
+    public var isConnecting: Bool {
+        switch form {
+        case .live(.connecting), .live(.publishing): true
+        default: false
+        }
+    }
+
+    /// Whether it is published on a server.
+    public var isPublishing: Bool { if case .live(.publishing) = form { true } else { false } }
+}
+
+extension OutputChoice.Live {
+    /// Reads the URL of an output that connects to its receiver; nil for anything else.
+    public init?(url: String) {
+        if let address = RTSPAddress(url) {
+            self = .publishing(address)
+        } else if let address = SocketAddress(url: url, scheme: OutputChoice.scheme), address.port != 0 {
+            self = .connecting(address)
+        } else {
+            return nil
+        }
+    }
+
+    /// Its name in messages, without any password.
+    var name: String {
+        switch self {
+        case .listening(let address): "\(address)"
+        case .connecting(let address): "\(OutputChoice.scheme)://\(address)"
+        case .publishing(let address): "\(address)"
+        }
+    }
 }

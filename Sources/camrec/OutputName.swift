@@ -10,10 +10,8 @@ struct OutputName {
 
     init(_ text: String) { self.text = text }
 
-    /// Whether it is `tcp://HOST:PORT`.
-    var isAddress: Bool {
-        SocketAddress(url: text, scheme: OutputChoice.scheme).map { $0.port != 0 } ?? false
-    }
+    /// Whether it is the URL of an output that connects to its receiver.
+    var isAddress: Bool { OutputChoice.Live(url: text) != nil }
 
     /// Whether it is a single word that could be meant as a command.
     var isBareWord: Bool {
@@ -44,11 +42,19 @@ struct OutputName {
         switch scheme {
         case OutputChoice.scheme:
             return isAddress ? nil : "'\(text)' is not an address; use \(scheme)://HOST:PORT"
+        case RTSPAddress.scheme:
+            // Not quoted: it may contain a password.
+            return isAddress
+                ? nil
+                : "the \(scheme):// output is not a valid address; use \(scheme)://[USER@]HOST[:PORT]/PATH"
+        case "rtsps":
+            return "camrec does not encrypt RTSP; use rtsp:// on this machine, or through an SSH tunnel"
         case "file":
             return "'\(text)' is a URL; give the file's path alone"
         default:
-            return "camrec does not support \(scheme); use tcp://HOST:PORT to connect to a receiver, "
-                + "or --listen to let receivers connect"
+            return
+                "camrec does not support \(scheme); use rtsp://HOST/PATH to publish on a server, tcp://HOST:PORT to "
+                + "connect to a receiver, or --listen to let receivers connect"
         }
     }
 

@@ -5,8 +5,10 @@
 
 #include <libavcodec/avcodec.h>
 #include <libavcodec/bsf.h>
+#include <libavutil/base64.h>
 #include <libavutil/cpu.h>
 #include <libavutil/error.h>
+#include <libavutil/hash.h>
 #include <libavutil/hwcontext.h>
 #include <libavutil/hwcontext_vaapi.h>
 #include <libavutil/imgutils.h>

@@ -23,7 +23,17 @@ final class BroadcastBuffer: @unchecked Sendable {
     /// An access unit and its arrival time.
     struct Entry {
         let unit: AccessUnit
+        /// What receivers get; nil for the access unit's own bytes.
+        let framed: FramedUnit?
         let arrival: Instant
+
+        /// The number of bytes that receivers get.
+        var count: Int { framed?.bytes.count ?? unit.count }
+
+        /// Provides access to the bytes that receivers get.
+        func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+            if let framed { framed.bytes.withUnsafeBytes(body) } else { unit.withUnsafeBytes(body) }
+        }
     }
 
     /// The numbers of the buffered units.
@@ -51,13 +61,15 @@ final class BroadcastBuffer: @unchecked Sendable {
     }
 
     /// Adds a unit, removing the oldest ones if there is no room. Never blocks.
-    func append(_ unit: AccessUnit, at now: Instant) {
+    /// - Parameter framed: what receivers get; nil for the unit's own bytes.
+    func append(_ unit: AccessUnit, framed: FramedUnit? = nil, at now: Instant) {
+        let entry = Entry(unit: unit, framed: framed, arrival: now)
         monitor.withLock {
             guard !isFinished else { return }
-            while first < end, isFull(for: unit, at: now) { removeFirst() }
-            entries[end % entries.count] = Entry(unit: unit, arrival: now)
+            while first < end, isFull(for: entry, at: now) { removeFirst() }
+            entries[end % entries.count] = entry
             end += 1
-            byteCount += unit.count
+            byteCount += entry.count
         }
     }
 
@@ -76,14 +88,14 @@ final class BroadcastBuffer: @unchecked Sendable {
         monitor.withLock { while first < min(number, end) { removeFirst() } }
     }
 
-    private func isFull(for unit: AccessUnit, at now: Instant) -> Bool {
-        guard end - first < entries.count, byteCount + unit.count <= byteLimit else { return true }
+    private func isFull(for entry: Entry, at now: Instant) -> Bool {
+        guard end - first < entries.count, byteCount + entry.count <= byteLimit else { return true }
         guard let oldest = entries[first % entries.count] else { return false }
         return now - oldest.arrival > longestTime
     }
 
     private func removeFirst() {
-        if let entry = entries[first % entries.count].take() { byteCount -= entry.unit.count }
+        if let entry = entries[first % entries.count].take() { byteCount -= entry.count }
         first += 1
     }
 }

@@ -25,6 +25,8 @@ final class BroadcastLoop {
     /// When to retry accepting after the system ran out of descriptors.
     private var nextAcceptance: Instant?
     private var seenUnits = 0
+    /// The number of the latest IDR; nil before the first.
+    private var latestKeyframe: Int?
     /// When to disconnect receivers that have not read the rest; nil until the stream has ended.
     private var closingTime: Instant?
 
@@ -83,6 +85,7 @@ final class BroadcastLoop {
         case Token.wakeUp: wakeUp.sleep()
         default:
             let slot = Int(token) - Token.firstReceiver
+            if readiness.contains(.readable) { receivers[slot]?.socket.discardReceived() }
             if readiness.contains(.writable) { receivers[slot]?.becomeWritable() }
             if readiness.contains(.ended) { receivers[slot]?.peerEnded() }
             if !readiness.isDisjoint(with: .hungUp) { hungUp[slot] = true }
@@ -99,8 +102,15 @@ final class BroadcastLoop {
         noteLatest(in: window)
         for slot in receivers.indices { serve(slot, window, at: now) }
         forceKeyframe(at: now)
-        buffer.trim(before: receivers.reduce(window.range.upperBound) { min($0, $1?.position ?? .max) })
+        buffer.trim(before: receivers.reduce(firstPosition(in: window)) { min($0, $1?.position ?? .max) })
         return closingTime == nil || receivers.contains { $0 != nil }
+    }
+
+    /// Where a receiver begins that joins now.
+    private func firstPosition(in window: BroadcastBuffer.Window) -> Int {
+        guard options.startsAtLatestKeyframe, let latestKeyframe, window.range.contains(latestKeyframe)
+        else { return window.range.upperBound }
+        return latestKeyframe
     }
 
     /// When the next round is due without an event.
@@ -119,6 +129,7 @@ final class BroadcastLoop {
         for number in max(seenUnits, window.range.lowerBound)..<window.range.upperBound {
             guard let entry = buffer[number], entry.unit.isIDR else { continue }
             keyframes.noteKeyframe(at: entry.arrival)
+            latestKeyframe = number
         }
         seenUnits = window.range.upperBound
         if let entry = buffer[seenUnits - 1] { keyframes.note(entry.unit.frameNumber, at: entry.arrival) }
@@ -138,8 +149,8 @@ extension BroadcastLoop {
         nextAcceptance = nil
         for _ in 0..<Self.arrivalsAtOnce where mayHaveArrivals {
             switch source.next() {
-            case .receiver(let socket, let peer, let origin):
-                welcome(socket, peer: peer, origin: origin, at: now)
+            case .receiver(let socket, let peer, let origin, let farewell):
+                welcome(socket, peer: peer, origin: origin, farewell: farewell, at: now)
             case .nobody: mayHaveArrivals = false
             case .exhausted(let code):
                 nextAcceptance = now + Self.acceptancePause
@@ -152,7 +163,9 @@ extension BroadcastLoop {
         }
     }
 
-    private func welcome(_ socket: consuming Socket, peer: String, origin: UInt64?, at now: Instant) {
+    private func welcome(
+        _ socket: consuming Socket, peer: String, origin: UInt64?, farewell: [UInt8], at now: Instant
+    ) {
         guard hasRoom(for: origin, at: now) else {
             ledger.refuse()
             return events.report(.refusedAddress(peer: peer, limit: mostPerAddress), at: now)
@@ -167,11 +180,12 @@ extension BroadcastLoop {
         let statistics = ReceiverStatistics(peer: peer, joined: now - start)
         hungUp[slot] = false
         let receiver = Receiver(
-            id: ledger.add(statistics), socket: socket, origin: origin, statistics: statistics,
-            position: buffer.window.range.upperBound)
+            id: ledger.add(statistics), socket: socket, origin: origin, farewell: farewell,
+            statistics: statistics, position: firstPosition(in: buffer.window))
         receivers[slot] = receiver
         events.report(.joined(peer: peer), at: now)
-        guard poller.watch(descriptor, for: .writable, token: token) else {
+        // What receivers send means nothing, but if it stayed unread, it would block them in the end.
+        guard poller.watch(descriptor, for: [.readable, .writable], token: token) else {
             dismiss(slot, receiver, .broken(errno: ENOMEM), buffer.window, at: now)
             return
         }

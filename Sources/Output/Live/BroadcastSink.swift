@@ -4,17 +4,18 @@ import Glibc
 import Network
 import Threading
 
-/// Sends raw Annex B to any number of receivers over TCP, without delay.
+/// Sends a stream to any number of receivers over TCP, without delay: raw Annex B, or framed.
 ///
 /// Receivers connect to a port, or the sink connects to one. Writing hands over an access unit and never
 /// blocks: the sink's own thread serves all receivers with epoll, and no receiver affects another. A
 /// receiver's first unit is an IDR, which carries the parameter sets; one that lags by more than its buffer
 /// skips to the next IDR; one that reads nothing for too long is disconnected.
 ///
-/// Uses epoll, not SwiftNIO, because every receiver is sent the access unit's own storage: nothing is copied or
-/// allocated per picture or per receiver, and start-up costs nothing.
+/// Uses epoll, not SwiftNIO, because every receiver is sent the same storage, and raw streams even the access unit's own:
+/// nothing is copied or allocated per receiver, and start-up costs nothing.
 public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
-    // Safe to share: `thread` belongs to the writer; everything else is constant and thread-safe.
+    // Safe to share: `thread`, `framing` and `framedUnits` belong to the writer; everything else is constant and
+    // thread-safe.
     public let name: String
     /// Whether other machines can connect.
     public let isOpenToNetwork: Bool
@@ -22,6 +23,11 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     private let wakeUp: WakeUp
     private let ledger: ReceiverLedger
     private var thread: WorkerThread?
+    /// Nil for raw Annex B.
+    private let framing: (any LiveFraming)?
+    private var framedUnits = FramedUnitPool()
+    /// Describes the stream to a server that must know it before; nil for other receivers.
+    private let announcement: StreamAnnouncement?
 
     /// Listens on an address.
     /// - Parameters:
@@ -69,13 +75,46 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
         } catch { throw OutputError(.network(error), output: "tcp://\(address)") }
     }
 
+    /// Publishes the stream on an RTSP server, again whenever the connection breaks; until then the stream is lost.
+    /// - Parameters:
+    ///   - password: for the address's user; nil for none.
+    ///   - requestKeyframe: makes the next frame an IDR; called on the sink's thread.
+    ///   - report: receives events, on the sink's thread.
+    public convenience init(
+        publishingTo address: RTSPAddress, password: String?, codec: Codec, options: LiveOptions,
+        requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
+    ) throws(OutputError) {
+        var options = options
+        options.mostReceivers = 1
+        options.startsAtLatestKeyframe = true
+        var random = SystemRandomNumberGenerator()
+        let framing = RTPFraming(codec: codec, using: &random)
+        let goodbye = framing.goodbye
+        do throws(NetworkError) {
+            let announcement = try StreamAnnouncement()
+            try self.init(
+                source: DialingSource("\(address)") { (interruption) throws(NetworkError) in
+                    var connection = try DialingSource.Connection(
+                        publishing: announcement, to: address, password: password, interruption)
+                    connection.farewell.insert(contentsOf: goodbye, at: 0)
+                    return connection
+                },
+                name: "\(address)", isOpenToNetwork: false, mustBeTaken: true, options: options,
+                framing: framing, announcement: announcement,
+                requestKeyframe: requestKeyframe, report: report)
+        } catch { throw OutputError(.network(error), output: "\(address)") }
+    }
+
     init(
         source: any ReceiverSource, name: String, isOpenToNetwork: Bool, mustBeTaken: Bool,
-        options: LiveOptions, requestKeyframe: @escaping @Sendable () -> Void,
+        options: LiveOptions, framing: (any LiveFraming)? = nil, announcement: StreamAnnouncement? = nil,
+        requestKeyframe: @escaping @Sendable () -> Void,
         report: @escaping @Sendable (LiveEvent) -> Void
     ) throws(NetworkError) {
         self.name = name
         self.isOpenToNetwork = isOpenToNetwork
+        self.framing = framing
+        self.announcement = announcement
         ledger = ReceiverLedger(mustBeTaken: mustBeTaken)
         buffer = BroadcastBuffer(limit: options.buffer)
         do throws(NetworkError) {
@@ -99,7 +138,8 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     public var receivers: ReceiverLedger? { ledger }
 
     public func write(_ unit: AccessUnit) throws(OutputError) {
-        buffer.append(unit, at: .now)
+        if unit.isIDR { announcement?.note(unit) }
+        buffer.append(unit, framed: framing.map { framedUnits.make(unit, with: $0) }, at: .now)
         wakeUp.wake()
     }
 

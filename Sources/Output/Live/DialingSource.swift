@@ -9,30 +9,52 @@ import Time
 /// Names are resolved and connections awaited on a separate thread, so that neither blocks other work.
 final class DialingSource: ReceiverSource, @unchecked Sendable {
     // Safe to share: all mutable state is accessed with the monitor's lock held.
-    private let address: SocketAddress
+    private let peer: String
+    private let connect: Connecting
     private let monitor = Monitor()
     private let wakeUp: WakeUp
     private let interruption: Interruption
     private var state = State.wanted
-    private var arrived: Socket?
+    private var arrived: Connection?
     private var failure: NetworkError?
     private var thread: WorkerThread?
 
     private enum State { case wanted, connected, stopped }
 
-    private static let attemptTimeout = Duration.seconds(5)
+    /// A connection over which the stream can be sent.
+    struct Connection: ~Copyable {
+        let socket: Socket
+        /// Sent after the stream's end.
+        var farewell: [UInt8] = []
+    }
+
+    /// Makes one attempt to connect, on the source's thread, until the interruption is raised.
+    typealias Connecting = @Sendable (Interruption) throws(NetworkError) -> Connection
+
+    /// How long an attempt may take.
+    static let attemptTimeout = Duration.seconds(5)
     private static let longestPause = Duration.seconds(8)
 
     /// Starts connecting.
-    init(_ address: SocketAddress) throws(NetworkError) {
-        self.address = address
+    /// - Parameter peer: the receiver's name in messages.
+    init(_ peer: String, connect: @escaping Connecting) throws(NetworkError) {
+        (self.peer, self.connect) = (peer, connect)
         wakeUp = try WakeUp()
         guard let interruption = Interruption() else {
-            throw NetworkError(.noResources(errno: EMFILE), address: "\(address)")
+            throw NetworkError(.noResources(errno: EMFILE), address: peer)
         }
         self.interruption = interruption
         thread = WorkerThread { [self] in run() }
-        guard thread != nil else { throw NetworkError(.noResources(errno: EAGAIN), address: "\(address)") }
+        guard thread != nil else { throw NetworkError(.noResources(errno: EAGAIN), address: peer) }
+    }
+
+    /// Connects to a receiver of raw Annex B.
+    convenience init(_ address: SocketAddress) throws(NetworkError) {
+        try self.init("\(address)") { (interruption) throws(NetworkError) in
+            Connection(
+                socket: try Socket.connect(
+                    to: address, timeout: Self.attemptTimeout, interruption: interruption))
+        }
     }
 
     var descriptor: Int32 { wakeUp.descriptor }
@@ -40,7 +62,10 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     func next() -> Arrival {
         wakeUp.sleep()
         return monitor.withLock {
-            if let socket = arrived.take() { return .receiver(socket, peer: "\(address)", origin: nil) }
+            if let connection = arrived.take() {
+                let farewell = connection.farewell
+                return .receiver(connection.socket, peer: peer, origin: nil, farewell: farewell)
+            }
             if let error = failure.take() { return .unreachable(error) }
             return .nobody
         }
@@ -68,10 +93,9 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
         var backOff = BackOff(longest: Self.longestPause)
         while waitUntilWanted() {
             do throws(NetworkError) {
-                let socket = try Socket.connect(
-                    to: address, timeout: Self.attemptTimeout, interruption: interruption)
+                let connection = try connect(interruption)
                 let start = Instant.now
-                guard deliver(socket) else { return }
+                guard deliver(connection) else { return }
                 guard waitUntilWanted() else { return }
                 backOff.noteSuccess(lasting: .now - start)
             } catch {
@@ -96,12 +120,12 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
         }
     }
 
-    private func deliver(_ socket: consuming Socket) -> Bool {
-        var socket: Socket? = socket
+    private func deliver(_ connection: consuming Connection) -> Bool {
+        var connection: Connection? = connection
         let isWanted = monitor.withLock {
             guard state == .wanted else { return false }
             state = .connected
-            arrived = socket.take()
+            arrived = connection.take()
             return true
         }
         wakeUp.wake()
@@ -111,5 +135,22 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     private func report(_ error: NetworkError) {
         monitor.withLock { failure = error }
         wakeUp.wake()
+    }
+}
+
+extension DialingSource.Connection {
+    /// Waits for a stream's first keyframe, and announces the stream to a server.
+    init(
+        publishing announcement: StreamAnnouncement, to address: RTSPAddress, password: String?,
+        _ interruption: Interruption
+    ) throws(NetworkError) {
+        guard let description = announcement.wait(unless: interruption) else {
+            throw NetworkError(.interrupted, address: "\(address)")
+        }
+        let publication = try RTSPPublication(
+            to: address, description: description.text, control: SessionDescription.control,
+            password: password, timeout: DialingSource.attemptTimeout, interruption: interruption)
+        let farewell = publication.farewell
+        self.init(socket: publication.takeSocket(), farewell: farewell)
     }
 }

@@ -10,6 +10,9 @@ public struct LiveOptions: Sendable, Hashable {
     public var buffer = Buffer.time(.seconds(2))
     /// How long a receiver may stall before it is disconnected; at least a second.
     public var timeout = Duration.seconds(10)
+    /// Whether a receiver gets what is still there from the latest IDR on, instead of what comes after it has joined: for
+    /// a server, which knows each picture's time.
+    var startsAtLatestKeyframe = false
     /// The interval between regular keyframes.
     var keyframeInterval = KeyframeInterval.frames(1)
     /// The nominal time between frames.

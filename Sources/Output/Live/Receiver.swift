@@ -4,13 +4,15 @@ import Time
 
 /// One connection of a live output: its place in the stream, and its statistics. Belongs to the output's thread.
 ///
-/// Units are sent from their shared storage. Once a unit's first byte is sent, so is the rest.
+/// Units, framed or as they are, are sent from storage that all receivers share. Once a unit's first byte is sent, so is the rest.
 final class Receiver {
     /// Its number in the ledger.
     let id: Int
     let socket: Socket
     /// Identifies the peer's address; nil if connections per address are not limited.
     let origin: UInt64?
+    /// Sent after the stream's end.
+    private let farewell: [UInt8]
     private(set) var statistics: ReceiverStatistics
     /// Whether it received an IDR: from then on, units it does not get count as lost.
     private(set) var hasStarted = false
@@ -42,10 +44,12 @@ final class Receiver {
 
     /// - Parameter position: the number of the first unit after it joined.
     init(
-        id: Int, socket: consuming Socket, origin: UInt64?, statistics: ReceiverStatistics, position: Int
+        id: Int, socket: consuming Socket, origin: UInt64?, farewell: [UInt8] = [],
+        statistics: ReceiverStatistics, position: Int
     ) {
         self.id = id
         self.origin = origin
+        self.farewell = farewell
         self.socket = socket
         self.statistics = statistics
         self.position = position
@@ -113,7 +117,7 @@ final class Receiver {
         noteLag(at: now)
         skip(in: buffer)
         while isWritable, let entry = current ?? next(in: buffer) {
-            let sending = entry.unit.withUnsafeBytes {
+            let sending = entry.withUnsafeBytes {
                 socket.send(UnsafeRawBufferPointer(rebasing: $0[offset...]))
             }
             switch sending {
@@ -137,7 +141,7 @@ final class Receiver {
         blockedSince = nil
         statistics.bytes += byteCount
         offset += byteCount
-        guard offset == entry.unit.count else { return }
+        guard offset == entry.count else { return }
         statistics.units += 1
         if entry.unit.isIDR { statistics.keyframes += 1 }
         noteLag(at: now)
@@ -191,6 +195,8 @@ final class Receiver {
         // A UNIX socket counts the memory that it uses, which is more.
         statistics.unconfirmedBytes = min(socket.unconfirmedByteCount, statistics.bytes)
         guard departure == .ended else { return }
+        // It fits into the system's buffer, which takes the last units as well; a peer that misses it sees the end.
+        if !farewell.isEmpty { _ = farewell.withUnsafeBytes { socket.send($0) } }
         socket.shutDownWriting()
         socket.discardReceived()
     }

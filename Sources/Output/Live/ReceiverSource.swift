@@ -17,8 +17,9 @@ protocol ReceiverSource: AnyObject {
 
 /// The result of asking a source for a receiver.
 enum Arrival: ~Copyable {
-    /// `origin` identifies the peer's address; nil if connections per address are not limited.
-    case receiver(Socket, peer: String, origin: UInt64?)
+    /// `origin` identifies the peer's address; nil if connections per address are not limited. `farewell` is sent after
+    /// the stream's end.
+    case receiver(Socket, peer: String, origin: UInt64?, farewell: [UInt8])
     case nobody
     /// The system has no descriptor or memory for a waiting receiver.
     case exhausted(errno: Int32)
@@ -37,7 +38,7 @@ final class ListeningSource: ReceiverSource {
     func next() -> Arrival {
         switch listener.accept() {
         case .connection(let socket, let peer):
-            .receiver(socket, peer: peer.description, origin: peer.origin)
+            .receiver(socket, peer: peer.description, origin: peer.origin, farewell: [])
         case .nobody: .nobody
         case .exhausted(let code): .exhausted(errno: code)
         }
@@ -57,7 +58,8 @@ final class PathListeningSource: ReceiverSource {
 
     func next() -> Arrival {
         switch listener.listener.accept() {
-        case .connection(let socket, let peer): .receiver(socket, peer: peer.description, origin: nil)
+        case .connection(let socket, let peer):
+            .receiver(socket, peer: peer.description, origin: nil, farewell: [])
         case .nobody: .nobody
         case .exhausted(let code): .exhausted(errno: code)
         }

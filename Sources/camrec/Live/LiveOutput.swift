@@ -28,6 +28,12 @@ struct LiveOutput {
             return try BroadcastSink(
                 connectingTo: address, options: options, requestKeyframe: requestKeyframe,
                 report: { event in outages.report(event) })
+        case .publishing(let address):
+            let outages = OutageNotice(console: console, output: "\(address)")
+            return try BroadcastSink(
+                publishingTo: address, password: address.password ?? PublishingPassword.own.value,
+                codec: provider.codec, options: options, requestKeyframe: requestKeyframe,
+                report: { event in outages.report(event) })
         }
     }
 

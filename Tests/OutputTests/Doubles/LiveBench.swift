@@ -97,6 +97,8 @@ final class LiveBench {
 final class ScriptedSource: ReceiverSource {
     let wakeUp: WakeUp
     var arrivals: [(descriptor: Int32, origin: UInt64?)] = []
+    /// Sent to each after the stream's end.
+    var farewell: [UInt8] = []
     /// Reported instead of the next arrivals.
     var exhaustion: Int32?
     private(set) var departures = 0
@@ -111,7 +113,8 @@ final class ScriptedSource: ReceiverSource {
         if let code = exhaustion.take() { return .exhausted(errno: code) }
         guard !arrivals.isEmpty else { return .nobody }
         let arrival = arrivals.removeFirst()
-        return .receiver(Socket(adopting: arrival.descriptor), peer: "peer", origin: arrival.origin)
+        return .receiver(
+            Socket(adopting: arrival.descriptor), peer: "peer", origin: arrival.origin, farewell: farewell)
     }
 
     func receiverLeft() { departures += 1 }

@@ -1,0 +1,173 @@
+import Glibc
+import Threading
+import Time
+
+/// Requests and their responses on a connection to an RTSP server (RFC 2326). Used by one thread.
+///
+/// A response is trusted with no size: its head and body are bounded, and so is the time for all of them.
+struct RTSPConnection: ~Copyable {
+    private let socket: Socket
+    private let address: RTSPAddress
+    private let password: String?
+    private let interruption: Interruption
+    private let timeout: Duration
+    private let deadline: Instant
+    private var sequence = 0
+    /// Nil until the server has asked for the password.
+    private var authorization: RTSPAuthorization?
+    /// Bytes received and not read yet.
+    private var pending: [UInt8] = []
+
+    private static let longestHead = 16 << 10
+    private static let longestBody = 64 << 10
+
+    /// Connects.
+    /// - Parameters:
+    ///   - password: for the address's user; nil to use none.
+    ///   - timeout: for the connection and all its requests.
+    init(
+        to address: RTSPAddress, password: String?, timeout: Duration, interruption: Interruption
+    ) throws(NetworkError) {
+        socket = try Socket.connect(to: address.server, timeout: timeout, interruption: interruption)
+        self.address = address
+        self.password = password
+        self.interruption = interruption
+        self.timeout = timeout
+        deadline = .now + timeout
+    }
+
+    /// Ends the exchange, and returns the socket.
+    consuming func finish() -> Socket { socket }
+
+    /// Returns the bytes of the next request, to be sent later.
+    /// - Parameter headers: without `CSeq`, `Authorization` and `Content-Length`.
+    mutating func makeRequest(
+        _ method: String, _ url: String, _ headers: [(name: String, value: String)], body: String = ""
+    ) -> [UInt8] {
+        sequence += 1
+        let nonce = String(UInt64.random(in: .min ... .max), radix: 16)
+        let proof = authorization?.header(method: method, url: url, clientNonce: nonce)
+        let all = headers + (proof.map { [("Authorization", $0)] } ?? [])
+        return RTSPRequest(method: method, url: url, sequence: sequence, headers: all, body: body).bytes
+    }
+
+    /// Asks the server for something, again with the password if the server asks for that.
+    /// - Returns: the response, whose status says that the server agrees.
+    mutating func ask(
+        _ method: String, _ url: String, _ headers: [(name: String, value: String)], body: String = ""
+    ) throws(NetworkError) -> RTSPResponse {
+        var response = try exchange(makeRequest(method, url, headers, body: body))
+        if response.status == 401 {
+            try readChallenge(response)
+            response = try exchange(makeRequest(method, url, headers, body: body))
+        }
+        guard response.status != 401 else { throw NetworkError(.wrongPassword, address: "\(address)") }
+        guard (200..<300).contains(response.status) else {
+            throw NetworkError(
+                .refused(status: response.status, reason: response.reason), address: "\(address)")
+        }
+        return response
+    }
+
+    private mutating func readChallenge(_ response: RTSPResponse) throws(NetworkError) {
+        let challenges = response.all("www-authenticate")
+        // A number that proves something once may have become too old meanwhile.
+        guard authorization == nil || challenges.contains(where: { $0.lowercased().contains("stale=true") })
+        else { throw NetworkError(.wrongPassword, address: "\(address)") }
+        guard let user = address.user, let password else {
+            throw NetworkError(.needsPassword, address: "\(address)")
+        }
+        authorization = RTSPAuthorization(challenges: challenges, user: user, password: password)
+        guard authorization != nil else {
+            throw NetworkError(
+                .refused(status: response.status, reason: "an unknown kind of password"),
+                address: "\(address)")
+        }
+    }
+
+    /// Sends a request and waits for its response.
+    private mutating func exchange(_ request: [UInt8]) throws(NetworkError) -> RTSPResponse {
+        try send(request)
+        // A response to something else is none of ours.
+        while true {
+            let response = try receive()
+            if Int(response["cseq"] ?? "") == sequence { return response }
+        }
+    }
+
+    private func send(_ bytes: [UInt8]) throws(NetworkError) {
+        var sent = 0
+        while sent < bytes.count {
+            let sending = bytes.withUnsafeBytes { socket.send(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
+            switch sending {
+            case .sent(let count): sent += count
+            case .full, .exhausted: try wait(for: POLLOUT)
+            case .broken(let code): throw failure(code)
+            }
+        }
+    }
+
+    private mutating func receive() throws(NetworkError) -> RTSPResponse {
+        let head = try receiveHead()
+        guard let response = RTSPResponse(head: head), let length = response.bodyLength,
+            length <= Self.longestBody
+        else { throw NetworkError(.notRTSP, address: "\(address)") }
+        while pending.count < length { try receiveMore() }
+        pending.removeFirst(length)
+        return response
+    }
+
+    /// Returns the lines up to the first empty one.
+    private mutating func receiveHead() throws(NetworkError) -> [UInt8] {
+        var searched = 0
+        while true {
+            if let end = Self.endOfHead(in: pending, from: searched) {
+                let head = Array(pending[..<end.lowerBound])
+                pending.removeFirst(end.upperBound)
+                return head
+            }
+            searched = max(0, pending.count - 3)
+            guard pending.count <= Self.longestHead else {
+                throw NetworkError(.notRTSP, address: "\(address)")
+            }
+            try receiveMore()
+        }
+    }
+
+    /// Finds the empty line. Some servers end lines without a carriage return.
+    private static func endOfHead(in bytes: [UInt8], from start: Int) -> Range<Int>? {
+        for index in start..<bytes.count where bytes[index] == UInt8(ascii: "\n") {
+            if bytes[(index + 1)...].starts(with: [13, 10]) { return index..<index + 3 }
+            if bytes[(index + 1)...].first == 10 { return index..<index + 2 }
+        }
+        return nil
+    }
+
+    private mutating func receiveMore() throws(NetworkError) {
+        try withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { (room) throws(NetworkError) in
+            while true {
+                switch socket.receive(into: room) {
+                case .received(let count):
+                    pending += UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(room)[..<count])
+                    return
+                case .nothing: try wait(for: POLLIN)
+                case .ended: throw NetworkError(.closedByServer, address: "\(address)")
+                case .broken(let code): throw failure(code)
+                }
+            }
+        }
+    }
+
+    private func wait(for events: Int32) throws(NetworkError) {
+        switch interruption.wait(for: socket.descriptor, events, until: deadline) {
+        case .ready, .otherReady: return
+        case .interrupted: throw NetworkError(.interrupted, address: "\(address)")
+        case .due: throw NetworkError(.timedOut(after: timeout), address: "\(address)")
+        }
+    }
+
+    private func failure(_ code: Int32) -> NetworkError {
+        let isClosed = code == ECONNRESET || code == EPIPE
+        return NetworkError(isClosed ? .closedByServer : .notConnected(errno: code), address: "\(address)")
+    }
+}

@@ -1,0 +1,47 @@
+import Threading
+import Time
+
+/// A stream that an RTSP server has agreed to take over a TCP connection (RFC 2326, 10.12).
+public struct RTSPPublication: ~Copyable {
+    private let socket: Socket
+    /// The request that ends the stream.
+    public let farewell: [UInt8]
+
+    /// Connects, and announces the stream.
+    /// - Parameters:
+    ///   - description: in SDP (RFC 8866), with one stream that is `control` in it.
+    ///   - password: for the address's user; nil to use none.
+    ///   - timeout: for everything together, not including the name service.
+    ///   - interruption: ends the wait.
+    public init(
+        to address: RTSPAddress, description: String, control: String, password: String?, timeout: Duration,
+        interruption: Interruption
+    ) throws(NetworkError) {
+        var connection = try RTSPConnection(
+            to: address, password: password, timeout: timeout, interruption: interruption)
+        let url = "\(address)"
+        _ = try connection.ask("ANNOUNCE", url, [("Content-Type", "application/sdp")], body: description)
+        let setup = try connection.ask(
+            "SETUP", "\(url)/\(control)",
+            [("Transport", "RTP/AVP/TCP;unicast;interleaved=0-1;mode=record")])
+        // What follows the session's name is its timeout, which packets and sender reports prevent.
+        guard let session = setup["session"]?.prefix(while: { $0 != ";" }), !session.isEmpty,
+            session.utf8.count <= 256, Self.usesFirstChannels(setup["transport"])
+        else { throw NetworkError(.notRTSP, address: url) }
+        let name = ("Session", String(session))
+        _ = try connection.ask("RECORD", url, [name, ("Range", "npt=0.000-")])
+        farewell = connection.makeRequest("TEARDOWN", url, [name])
+        socket = connection.finish()
+    }
+
+    /// Returns the connection, for packets with their channel and length (RFC 2326, 10.12). What the server sends over it
+    /// may be discarded.
+    public consuming func takeSocket() -> Socket { socket }
+
+    /// Whether the server takes packets on the channels that were asked for; some do not repeat them.
+    private static func usesFirstChannels(_ transport: String?) -> Bool {
+        guard let transport, transport.uppercased().contains("TCP") else { return false }
+        guard let range = transport.lowercased().firstRange(of: "interleaved=") else { return true }
+        return transport[range.upperBound...].prefix { $0 != ";" } == "0-1"
+    }
+}

@@ -1,0 +1,45 @@
+import Bitstream
+import Time
+
+/// Wraps access units in what a live output's receivers get, once for all of them. Belongs to the output's writer.
+protocol LiveFraming: AnyObject {
+    /// Appends an access unit's bytes as they are sent.
+    /// - Parameter bytes: empty, with the capacity of earlier units.
+    func frame(_ unit: AccessUnit, into bytes: inout [UInt8])
+}
+
+/// An access unit as receivers get it.
+///
+/// Filled by a `FramedUnitPool` and constant from then on, until the pool finds that it holds the only reference:
+/// that justifies `@unchecked Sendable`.
+final class FramedUnit: @unchecked Sendable {
+    fileprivate(set) var bytes: [UInt8] = []
+}
+
+/// Framed units whose storage is reused. Used by one thread.
+struct FramedUnitPool {
+    private var units: [FramedUnit] = []
+    /// Where to look next: the oldest is the first to become free.
+    private var next = 0
+
+    /// Kept for reuse; more are created if receivers lag.
+    private static let limit = 64
+
+    /// Returns an access unit's bytes as they are sent.
+    mutating func make(_ unit: AccessUnit, with framing: any LiveFraming) -> FramedUnit {
+        let framed = takeFree()
+        framed.bytes.removeAll(keepingCapacity: true)
+        framing.frame(unit, into: &framed.bytes)
+        return framed
+    }
+
+    private mutating func takeFree() -> FramedUnit {
+        for _ in units.indices {
+            next = (next + 1) % units.count
+            if isKnownUniquelyReferenced(&units[next]) { return units[next] }
+        }
+        let unit = FramedUnit()
+        if units.count < Self.limit { units.append(unit) }
+        return unit
+    }
+}
