@@ -18,6 +18,8 @@ struct RTSPConnection: ~Copyable {
     /// Bytes received and not read yet.
     private var pending: [UInt8] = []
 
+    /// Of every response.
+    private static let beginning = Array("RTSP/".utf8)
     private static let longestHead = 16 << 10
     private static let longestBody = 64 << 10
 
@@ -127,10 +129,10 @@ struct RTSPConnection: ~Copyable {
                 return head
             }
             searched = max(0, pending.count - 3)
-            guard pending.count <= Self.longestHead else {
+            try receiveMore()
+            guard pending.count <= Self.longestHead, zip(pending, Self.beginning).allSatisfy(==) else {
                 throw NetworkError(.notRTSP, address: "\(address)")
             }
-            try receiveMore()
         }
     }
 

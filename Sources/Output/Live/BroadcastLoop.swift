@@ -27,6 +27,8 @@ final class BroadcastLoop {
     private var seenUnits = 0
     /// The number of the latest IDR; nil before the first.
     private var latestKeyframe: Int?
+    /// The number of the first unit that no receiver has got that has left.
+    private var repeatedEnd = 0
     /// When to disconnect receivers that have not read the rest; nil until the stream has ended.
     private var closingTime: Instant?
 
@@ -181,7 +183,7 @@ extension BroadcastLoop {
         hungUp[slot] = false
         let receiver = Receiver(
             id: ledger.add(statistics), socket: socket, origin: origin, farewell: farewell,
-            statistics: statistics, position: firstPosition(in: buffer.window))
+            statistics: statistics, position: firstPosition(in: buffer.window), repeatedEnd: repeatedEnd)
         receivers[slot] = receiver
         events.report(.joined(peer: peer), at: now)
         // What receivers send means nothing, but if it stayed unread, it would block them in the end.
@@ -276,6 +278,7 @@ extension BroadcastLoop {
         _ window: BroadcastBuffer.Window, at now: Instant
     ) {
         receivers[slot] = nil
+        repeatedEnd = max(repeatedEnd, receiver.firstPending)
         poller.forget(receiver.socket.descriptor)
         receiver.leave(departure, window, at: now - start, now: now)
         ledger.update(receiver.id, receiver.statistics)

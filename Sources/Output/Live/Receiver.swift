@@ -27,6 +27,7 @@ final class Receiver {
     private var unconfirmed: (count: Int, since: Instant)?
     private var latestLook = Instant.distantPast
     private var gate = SinkGate()
+    private let repeatedEnd: Int
     /// The number of the unit after `current`.
     private(set) var position: Int
     /// The unit being sent, and how much of it has been sent.
@@ -42,10 +43,12 @@ final class Receiver {
     /// Bytes sent when the peer ended its half of the connection; nil before that.
     private var bytesAtEnd: Int?
 
-    /// - Parameter position: the number of the first unit after it joined.
+    /// - Parameters:
+    ///   - position: the number of its first unit.
+    ///   - repeatedEnd: the number of the first unit that no earlier receiver has got.
     init(
         id: Int, socket: consuming Socket, origin: UInt64?, farewell: [UInt8] = [],
-        statistics: ReceiverStatistics, position: Int
+        statistics: ReceiverStatistics, position: Int, repeatedEnd: Int = 0
     ) {
         self.id = id
         self.origin = origin
@@ -53,6 +56,7 @@ final class Receiver {
         self.socket = socket
         self.statistics = statistics
         self.position = position
+        self.repeatedEnd = repeatedEnd
     }
 
     /// Notes that the system accepts more.
@@ -144,9 +148,19 @@ final class Receiver {
         guard offset == entry.count else { return }
         statistics.units += 1
         if entry.unit.isIDR { statistics.keyframes += 1 }
+        if position <= repeatedEnd { noteRepeated(entry) }
         noteLag(at: now)
         current = nil
     }
+
+    private func noteRepeated(_ entry: BroadcastBuffer.Entry) {
+        statistics.repeated.units += 1
+        statistics.repeated.keyframes += entry.unit.isIDR ? 1 : 0
+        statistics.repeated.bytes += entry.count
+    }
+
+    /// The number of the first unit that it has not got completely.
+    var firstPending: Int { current == nil ? position : position - 1 }
 
     /// Notes the lag of the unit being sent.
     private func noteLag(at now: Instant) {

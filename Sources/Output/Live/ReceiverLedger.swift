@@ -18,8 +18,8 @@ public final class ReceiverLedger: @unchecked Sendable {
     /// Whether the output connects to its receiver: then data that no receiver took counts as lost.
     public let mustBeTaken: Bool
 
-    /// The totals of all receivers, including those no longer kept.
-    public struct Taken: Sendable {
+    /// The totals of all receivers, including those no longer kept. What an output sends again counts once.
+    public struct Taken: Sendable, Equatable {
         public var bytes = 0
         /// Whole access units.
         public var units = 0
@@ -66,9 +66,8 @@ public final class ReceiverLedger: @unchecked Sendable {
         monitor.withLock {
             guard let index = index(of: id) else { return }
             let former = entries[index].statistics
-            sum.bytes += statistics.bytes - former.bytes
-            sum.units += statistics.units - former.units
-            sum.keyframes += statistics.keyframes - former.keyframes
+            sum += Taken(statistics)
+            sum -= Taken(former)
             entries[index].statistics = statistics
             if statistics.departure != nil { depart() }
         }
@@ -91,5 +90,26 @@ public final class ReceiverLedger: @unchecked Sendable {
             range = entries[middle].id > id ? range.lowerBound..<middle : middle..<range.upperBound
         }
         return range.first.flatMap { entries[$0].id == id ? $0 : nil }
+    }
+}
+
+extension ReceiverLedger.Taken {
+    /// What one receiver was the first to get.
+    fileprivate init(_ statistics: ReceiverStatistics) {
+        bytes = statistics.bytes - statistics.repeated.bytes
+        units = statistics.units - statistics.repeated.units
+        keyframes = statistics.keyframes - statistics.repeated.keyframes
+    }
+
+    fileprivate static func += (total: inout Self, other: Self) {
+        total.bytes += other.bytes
+        total.units += other.units
+        total.keyframes += other.keyframes
+    }
+
+    fileprivate static func -= (total: inout Self, other: Self) {
+        total.bytes -= other.bytes
+        total.units -= other.units
+        total.keyframes -= other.keyframes
     }
 }

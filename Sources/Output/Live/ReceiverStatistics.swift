@@ -14,6 +14,8 @@ public struct ReceiverStatistics: Sendable, Equatable {
     public internal(set) var units = 0
     /// IDRs among them.
     public internal(set) var keyframes = 0
+    /// What of these an earlier receiver of the output had got already.
+    var repeated = ReceiverLedger.Taken()
     /// Bytes its system had not confirmed when it left; they may be lost if the connection broke.
     public internal(set) var unconfirmedBytes = 0
     /// Access units skipped because it was too slow.

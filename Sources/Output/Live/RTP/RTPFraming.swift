@@ -42,7 +42,7 @@ final class RTPFraming: LiveFraming {
         if unit.isIDR || now >= nextReport {
             nextReport = now + Self.reportInterval
             SenderReport(
-                source: packetizer.source, wallTime: wallTime(of: unit, at: now), timestamp: timestamp,
+                source: packetizer.source, wallTime: wallTime(of: unit), timestamp: timestamp,
                 packetCount: packetizer.packetCount, byteCount: packetizer.byteCount
             ).append(to: &bytes)
         }
@@ -57,9 +57,9 @@ final class RTPFraming: LiveFraming {
     }
 
     /// When a picture was captured. Asked for every time: the clock may be set while the stream runs.
-    private func wallTime(of unit: AccessUnit, at now: Instant) -> WallTime {
+    private func wallTime(of unit: AccessUnit) -> WallTime {
+        let (now, wallTime) = (clock.now, clock.wallTime)
         let delay = now - unit.timestamp
-        let isOnOurClock = (.zero...Self.longestDelay).contains(delay)
-        return clock.wallTime - (isOnOurClock ? delay : .zero)
+        return (.zero...Self.longestDelay).contains(delay) ? wallTime - delay : wallTime
     }
 }

@@ -1,0 +1,156 @@
+#!/bin/bash
+# Streams published on real RTSP servers: GStreamer's and ffmpeg's, which are killed, stopped and restarted meanwhile.
+# usage: publish.sh [--full]      --full kills the server ten times
+set -euo pipefail
+# shellcheck source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+begin
+if [ "${1-}" = --full ]; then rounds=10; else rounds=3; fi
+
+rtsp() { "$PYTHON" "$LAB/verify/rtsp.py" "$@"; }
+free_port() { "$PYTHON" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+is_ready() { grep -q ready "$1"; }
+serves() { # FOLDER PORT CODEC [USER:PASSWORD]: GStreamer's server, as $server
+    mkdir -p "$1" && : >"$1/log"
+    "$PYTHON" "$LAB/verify/rtsp.py" serve "$2" "$1" "${@:3}" >"$1/log" 2>&1 &
+    server=$!
+    await 20 is_ready "$1/log" || { echo "no server: $(cat "$1/log")"; return 1; }
+}
+taps() { # FOLDER PORT TARGET: what passes from PORT to TARGET
+    mkdir -p "$1" && : >"$1/log"
+    "$PYTHON" "$LAB/verify/rtsp.py" tap "$2" "$3" "$1" >"$1/log" 2>&1 &
+    await 20 is_ready "$1/log" || { echo "no tap: $(cat "$1/log")"; return 1; }
+}
+in_place() { # NAME COMMAND...: like check, in this shell, whose jobs they are
+    if "${@:2}" >said 2>&1; then pass "$1"; else fail "$1" "$(tail -n 4 said)"; fi
+}
+stop_all() { { jobs -p | xargs -r kill -KILL; wait; } 2>/dev/null || true; }
+trap 'stop_all; clean' EXIT
+arrived() { # FILE FRAMES: it decodes from its first picture on, and at most the last two were not written before the end
+    local frames
+    decodes_silently "$1" || return
+    frames=$(ffprobe -v error -f "$(demuxer "$1")" -count_packets -show_entries stream=nb_read_packets -of csv=p=0 "$1")
+    [ "$frames" -le "$2" ] && [ "$frames" -ge $(($2 - 2)) ] || { echo "$frames frames in place of $2"; return 1; }
+}
+begins_with_keyframe() { [ "$(ffprobe -v error -f "$(demuxer "$1")" -show_entries packet=flags -of csv=p=0 "$1" | sed -n 1p | cut -c 1)" = K ]; }
+source=(--device test --size 640x480 --encoder software)
+
+# Both codecs, two servers each, and files
+first=$(free_port) second=$(free_port) tapped=$(free_port)
+for codec in h264 h265; do
+    name=$codec
+    if [ $codec = h264 ]; then option=h264; else option=hevc; fi
+    in_place "$name: a server" serves $codec-1 "$first" $codec
+    in_place "$name: a server with a password" serves $codec-2 "$second" $codec alice:sec/ret
+    in_place "$name: what passes is seen" taps $codec-tap "$tapped" "$first"
+    export CAMREC_PASSWORD=sec/ret
+    records "$name: records" "${source[@]}" --codec $option --frames 90 --keyframe-interval 40 --report "$name.json" --verbose \
+        "rtsp://127.0.0.1:$tapped/cam" "rtsp://alice@127.0.0.1:$second/cam" "out.$codec"
+    unset CAMREC_PASSWORD
+    check "$name: the password is nowhere" eval "! grep -rqF sec/ret $name.json stderr stdout"
+    await 10 grep -q TEARDOWN $codec-tap/1.requests || true
+    check "$name: the packets hold the pictures, byte for byte" cmp "$codec-tap/1.stream" "out.$codec"
+    check "$name: they have the times of their capture" rtsp times $codec-tap/1.times 90
+    check "$name: the session is ended" grep -q TEARDOWN $codec-tap/1.requests
+    check "$name: the server has it" arrived $codec-1/1.$codec 90
+    check "$name: so has the one with a password" arrived $codec-2/1.$codec 90
+    check "$name: the file is complete" is_sound "out.$codec" --frames 90
+    check "$name: the report adds up" report "$name.json" 'len([o for o in outputs if o.written == 90 and o.lost == 0]) == 3' "len([r for r in receivers if r.left == 'the stream ended']) == 2"
+    stop_all
+done
+
+# What a server may say
+port=$(free_port)
+in_place "refusals: a server" serves refusals "$port" h264 alice:secret
+to() { echo "rtsp://${1}127.0.0.1:$port/$2"; }
+short=("${source[@]}" --frames 20 --overwrite)
+refuses_stream() { # NAME PATTERN OUTPUT: recording goes on, and the reason is said at the end
+    local status=0
+    camrec "${short[@]}" --report refused.json "$3" refused.h264 || status=$?
+    if [ $status != 74 ]; then
+        fail "$1" "exit code $status in place of 74: $(tail -n 3 stderr)"
+    else
+        says "$1" "nobody received the stream \(.*$2"
+    fi
+    check "$1: the file is complete" is_sound refused.h264 --frames 20
+}
+CAMREC_PASSWORD=wrong refuses_stream "wrong password" 'rejects the user or the password; check both' "$(to alice@ cam)"
+refuses_stream "no password" 'asks for a password; give the user as' "$(to "" cam)"
+refuses_stream "wrong path" 'has no place for this stream; check the path' "$(to alice:secret@ nowhere)"
+says "password in the process list" 'warning: anyone on this machine can read the password of rtsp://127'
+check "wrong path: the password is not repeated" eval '! grep -q secret stderr refused.json'
+stop_all
+# A peer that answers otherwise, one that answers nothing, and nobody.
+"$PYTHON" -m http.server --bind 127.0.0.1 "$port" >http.log 2>&1 &
+await 10 grep -q Serving http.log || true
+await 10 bash -c "exec 3<>/dev/tcp/127.0.0.1/$port"
+refuses_stream "a web server" 'does not speak RTSP; check the port' "$(to "" cam)"
+stop_all
+refuses_stream "nobody" 'connection refused; start the other end first' "$(to "" cam)"
+"$PYTHON" -c "import socket, time; s = socket.create_server(('127.0.0.1', $port)); print('ready', flush=True); time.sleep(60)" >silent.log &
+await 10 is_ready silent.log
+short=("${source[@]}" --frames 200 --overwrite)
+camrec "${short[@]}" "$(to "" cam)" silent.h264 || true
+says "a silent server" 'no answer for 5 s; check the address'
+check "a silent server: the file is complete" is_sound silent.h264 --frames 200
+stop_all
+
+# Refused before anything begins
+refuses "B frames" 64 'takes no B frames, which browsers reject; leave --bframes out' "${source[@]}" --bframes 2 rtsp://127.0.0.1/cam
+refuses "no path" 64 'use rtsp://\[USER@\]HOST\[:PORT\]/PATH' "${source[@]}" rtsp://alice:geheim@127.0.0.1
+check "no path: the password is not repeated" eval '! grep -q geheim stderr'
+refuses "twice" 64 'is given twice' "${source[@]}" rtsp://127.0.0.1/cam rtsp://127.0.0.1:554/cam
+refuses "rtsps" 64 'does not encrypt RTSP' "${source[@]}" rtsps://127.0.0.1/cam
+
+# Killed at random moments, and restarted
+port=$(free_port)
+frames=$((rounds * 90 + 90))
+in_place "killed: a server" serves killed "$port" h264
+limit=$((frames / 30 + 60))
+(camrec "${source[@]}" --frames $frames --keyframe-interval 40 --report killed.json "rtsp://127.0.0.1:$port/cam" killed.h264; echo $? >killed.status) &
+recorder=$!
+RANDOM=18
+for ((round = 1; round <= rounds; round++)); do
+    grows() { [ -s "killed/$round.h264" ]; }
+    check "killed: round $round arrives" await 30 grows
+    sleep "$((RANDOM % 2)).$((RANDOM % 10))"
+    { kill -KILL $server; wait $server; } 2>/dev/null || true
+    # Where the server's writing was cut off there is no whole picture.
+    check "killed: round $round begins with a keyframe" begins_with_keyframe "killed/$round.h264"
+    in_place "killed: the server is back" serves killed "$port" h264
+done
+wait $recorder
+check "killed: the recording ends" grep -qx 0 killed.status
+check "killed: the last session decodes" decodes_silently killed/$((rounds + 1)).h264
+check "killed: the file loses nothing" is_sound killed.h264 --frames $frames
+check "killed: the report lists the connections and why they ended" report killed.json "outputs[0].receivers == $((rounds + 1))" \
+    'outputs[0].written + outputs[0].lost == '$frames "len([r for r in receivers if 'connection' in r.left]) == $rounds" "receivers[-1].left == 'the stream ended'"
+stop_all
+
+# Stopped, without being gone: noise fills all buffers
+ffmpeg -nostdin -v error -f lavfi -i color=gray:s=320x240:r=30,noise=alls=100:allf=t -frames:v 300 -pix_fmt yuv420p noise.y4m
+in_place "stopped: a server" serves stopped "$port" h264
+(camrec --device noise.y4m --pace --encoder software --qp 10 --keyframe-interval 30 --client-timeout 2s --report stopped.json --verbose "rtsp://127.0.0.1:$port/cam" stopped.h264; echo $? >stopped.status) &
+recorder=$!
+began() { [ -s stopped/1.h264 ]; }
+check "stopped: it arrives" await 30 began
+kill -STOP $server
+check "stopped: that is noticed" await 30 grep -qE 'it stalled for 2 s' stderr
+kill -CONT $server
+again() { [ -s stopped/2.h264 ]; }
+check "stopped: it goes on" await 30 again
+wait $recorder
+check "stopped: the recording ends" grep -qx 0 stopped.status
+check "stopped: the new session decodes" decodes_silently stopped/2.h264
+check "stopped: the file loses nothing" is_sound stopped.h264 --frames 300
+stop_all
+
+# Another server
+ffmpeg -nostdin -v error -rtsp_flags listen -i "rtsp://127.0.0.1:$port/cam" -c copy -f h264 listened.h264 2>listened.log &
+listens() { ss -ltn | grep -q ":$port "; }
+await 20 listens
+records "ffmpeg: records" "${source[@]}" --frames 60 "rtsp://127.0.0.1:$port/cam" ffmpeg.h264
+wait $! 2>/dev/null || true
+check "ffmpeg: it has the pictures" arrived listened.h264 60
+
+finish

@@ -1,0 +1,207 @@
+#!/usr/bin/python3
+"""A real RTSP server that takes published streams, what passes on the way to it, and checks of both.
+
+usage: rtsp.py serve PORT FOLDER CODEC [USER:PASSWORD]
+                                   GStreamer's server: what is published as /cam on 127.0.0.1:PORT goes to FOLDER, a
+                                   numbered file for each session; CODEC is h264 or h265
+       rtsp.py tap PORT TARGET FOLDER
+                                   passes connections to 127.0.0.1:PORT on to TARGET, and writes to FOLDER, numbered,
+                                   what the packets hold (.stream), each picture's times (.times), and which requests
+                                   were made (.requests)
+       rtsp.py times TIMES [FRAMES]
+                                   checks that the pictures in the file TIMES have the wall-clock times of their
+                                   capture: shortly before they arrived, and evenly spaced; FRAMES is how many there are
+"""
+import json
+import os
+import re
+import socket
+import struct
+import sys
+import threading
+import time
+
+# From 1900 to 1970, in seconds.
+NTP_OFFSET = 2208988800
+
+
+def serve(port, folder, codec, account=None):
+    import gi
+    gi.require_version("Gst", "1.0")
+    gi.require_version("GstRtsp", "1.0")
+    gi.require_version("GstRtspServer", "1.0")
+    from gi.repository import GLib, Gst, GstRtsp, GstRtspServer
+
+    Gst.init(None)
+
+    class Factory(GstRtspServer.RTSPMediaFactory):
+        sessions = 0
+
+        def do_create_element(self, _):
+            Factory.sessions += 1
+            while os.path.exists(f"{folder}/{Factory.sessions}.{codec}"):
+                Factory.sessions += 1
+            return Gst.parse_launch(
+                f"( rtp{codec}depay name=depay0 ! {codec}parse ! video/x-{codec},stream-format=byte-stream "
+                f"! filesink location={folder}/{Factory.sessions}.{codec} sync=false buffer-mode=2 )")
+
+    server = GstRtspServer.RTSPServer()
+    server.set_address("127.0.0.1")
+    server.set_service(port)
+    factory = Factory()
+    factory.set_transport_mode(GstRtspServer.RTSPTransportMode.RECORD)
+    if account:
+        user, password = account.split(":")
+        auth = GstRtspServer.RTSPAuth()
+        auth.set_supported_methods(GstRtsp.RTSPAuthMethod.DIGEST)
+        token = GstRtspServer.RTSPToken()
+        token.set_string("media.factory.role", "user")
+        auth.add_digest(user, password, token)
+        server.set_auth(auth)
+        permissions = GstRtspServer.RTSPPermissions()
+        permissions.add_permission_for_role("user", "media.factory.access", True)
+        permissions.add_permission_for_role("user", "media.factory.construct", True)
+        factory.set_permissions(permissions)
+    server.get_mount_points().add_factory("/cam", factory)
+    if not server.attach(None):
+        sys.exit(f"port {port} is taken")
+    print("ready", flush=True)
+    GLib.MainLoop().run()
+
+
+class Tap:
+    """One connection's stream, as the packets hold it."""
+
+    def __init__(self, prefix):
+        self.stream = open(prefix + ".stream", "wb")
+        self.times = open(prefix + ".times", "w")
+        self.requests = open(prefix + ".requests", "w")
+        self.pending = b""
+        self.sequence = self.report = self.codec = None
+        self.picture = []
+
+    def feed(self, data):
+        self.pending += data
+        while self.pending:
+            if self.pending[:1] == b"$":
+                if len(self.pending) < 4:
+                    return
+                length = struct.unpack(">H", self.pending[2:4])[0]
+                if len(self.pending) < 4 + length:
+                    return
+                packet, channel = self.pending[4:4 + length], self.pending[1]
+                self.pending = self.pending[4 + length:]
+                (self.media if channel == 0 else self.control)(packet)
+            else:
+                head, found, rest = self.pending.partition(b"\r\n\r\n")
+                body = int((re.search(rb"(?i)content-length: *(\d+)", head) or [0, 0])[1])
+                if not found or len(rest) < body:
+                    return
+                self.request(head.decode(), rest[:body].decode())
+                self.pending = rest[body:]
+
+    def request(self, head, body):
+        print(head.splitlines()[0], file=self.requests, flush=True)
+        if "H265/90000" in body:
+            self.codec = "h265"
+        elif "H264/90000" in body:
+            self.codec = "h264"
+
+    def control(self, packet):
+        while packet:
+            kind, length = packet[1], (struct.unpack(">H", packet[2:4])[0] + 1) * 4
+            if kind == 200:
+                seconds, fraction, timestamp = struct.unpack(">III", packet[8:20])
+                self.report = (seconds - NTP_OFFSET + fraction / 2**32, timestamp)
+            packet = packet[length:]
+
+    def media(self, packet):
+        first, second, sequence, timestamp, _ = struct.unpack(">BBHII", packet[:12])
+        assert first == 0x80 and second & 0x7F == 96, "the header"
+        assert self.sequence is None or sequence == (self.sequence + 1) % 65536, "a packet is missing"
+        assert len(packet) <= 1412, "too large for a datagram"
+        self.sequence = sequence
+        self.unit(packet[12:])
+        if not second & 0x80:
+            return
+        assert self.report, "no report came before the first picture"
+        self.stream.write(b"".join(b"\0\0\0\1" + unit for unit in self.picture))
+        self.stream.flush()
+        ticks = (timestamp - self.report[1] + 2**31) % 2**32 - 2**31
+        print(json.dumps({"captured": self.report[0] + ticks / 90000, "timestamp": timestamp, "arrived": time.time()}),
+              file=self.times, flush=True)
+        self.picture = []
+
+    def unit(self, payload):
+        if self.codec == "h264" and payload[0] & 0x1F == 28:
+            header, start, rest = bytes([payload[0] & 0xE0 | payload[1] & 0x1F]), payload[1] & 0x80, payload[2:]
+        elif self.codec == "h265" and payload[0] >> 1 & 0x3F == 49:
+            header, start, rest = bytes([payload[0] & 0x81 | (payload[2] & 0x3F) << 1, payload[1]]), payload[2] & 0x80, payload[3:]
+        else:
+            self.picture.append(payload)
+            return
+        if start:
+            self.picture.append(header)
+        self.picture[-1] += rest
+
+
+def tap(port, target, folder):
+    listener = socket.create_server(("127.0.0.1", int(port)))
+    print("ready", flush=True)
+    count = 0
+    while True:
+        near, _ = listener.accept()
+        try:
+            far = socket.create_connection(("127.0.0.1", int(target)))
+        except OSError:
+            near.close()
+            continue
+        count += 1
+        record = Tap(f"{folder}/{count}")
+
+        def pump(source, sink, watch):
+            try:
+                while data := source.recv(1 << 16):
+                    if watch:
+                        watch(data)
+                    sink.sendall(data)
+            except OSError:
+                pass
+            except AssertionError as error:
+                print(error, file=record.requests, flush=True)
+            for end in source, sink:
+                try:
+                    end.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+
+        for arguments in ((near, far, record.feed), (far, near, None)):
+            threading.Thread(target=pump, args=arguments, daemon=True).start()
+
+
+def times(path, frames=None):
+    pictures = [json.loads(line) for line in open(path)]
+    if frames:
+        assert len(pictures) == int(frames), f"{len(pictures)} pictures in place of {frames}"
+    assert len(pictures) > 10, f"only {len(pictures)} pictures"
+    # Nothing arrives before it was captured; the first ones waited for the connection. A report is exact to a tick.
+    delays = [picture["arrived"] - picture["captured"] for picture in pictures]
+    assert min(delays) > -0.001, f"{-min(delays) * 1000:.3f} ms before it was captured"
+    late = sorted(delays)[len(delays) // 2]
+    assert late < 0.5, f"{late:.3f} s after it was captured"
+    steps = [(b["timestamp"] - a["timestamp"]) % 2**32 for a, b in zip(pictures, pictures[1:])]
+    assert all(0 < step < 90000 for step in steps), f"a step of {max(steps)} ticks"
+    walls = [b["captured"] - a["captured"] for a, b in zip(pictures, pictures[1:])]
+    worst = max(abs(wall - step / 90000) for wall, step in zip(walls, steps))
+    assert worst < 0.001, f"reports differ by {worst * 1000:.3f} ms"
+    print(f"captured {late * 1000:.1f} ms before they arrived, reports agree within {worst * 1e6:.0f} µs")
+
+
+if __name__ == "__main__":
+    commands = {"serve": serve, "tap": tap, "times": times}
+    if len(sys.argv) < 3 or sys.argv[1] not in commands:
+        sys.exit(__doc__)
+    try:
+        commands[sys.argv[1]](*sys.argv[2:])
+    except AssertionError as error:
+        sys.exit(str(error))
