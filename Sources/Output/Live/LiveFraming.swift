@@ -19,8 +19,6 @@ final class FramedUnit: @unchecked Sendable {
 /// Framed units whose storage is reused. Used by one thread.
 struct FramedUnitPool {
     private var units: [FramedUnit] = []
-    /// Where to look next: the oldest is the first to become free.
-    private var next = 0
 
     /// Kept for reuse; more are created if receivers lag.
     private static let limit = 64
@@ -34,10 +32,8 @@ struct FramedUnitPool {
     }
 
     private mutating func takeFree() -> FramedUnit {
-        for _ in units.indices {
-            next = (next + 1) % units.count
-            if isKnownUniquelyReferenced(&units[next]) { return units[next] }
-        }
+        // The first, so that few are used while receivers keep up.
+        for index in units.indices where isKnownUniquelyReferenced(&units[index]) { return units[index] }
         let unit = FramedUnit()
         if units.count < Self.limit { units.append(unit) }
         return unit

@@ -26,12 +26,14 @@ final class LiveBench {
     init(
         buffer limit: LiveOptions.Buffer = .time(.seconds(2)), mostReceivers: Int = 16,
         keyframeInterval: Int = 10,
-        keyframeSeconds: Double? = nil, mostDeparted: Int = 256, mostPerAddress: Int? = nil
+        keyframeSeconds: Double? = nil, mostDeparted: Int = 256, mostPerAddress: Int? = nil,
+        startsAtLatestKeyframe: Bool = false
     ) throws {
         var options = LiveOptions()
         options.buffer = limit
         options.mostReceivers = mostReceivers
         options.mostPerAddress = mostPerAddress
+        options.startsAtLatestKeyframe = startsAtLatestKeyframe
         options.keyframeInterval = keyframeSeconds.map { .seconds($0) } ?? .frames(keyframeInterval)
         options.frameDuration = Self.frameDuration
         self.keyframeInterval = keyframeInterval
@@ -164,6 +166,13 @@ final class Peer {
     func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     func say(_ text: String) { _ = send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) }
+
+    /// Bytes that it said and the sender has not read.
+    var unread: Int {
+        var count: Int32 = 0
+        ioctl(descriptor, UInt(TIOCOUTQ), &count)
+        return Int(count)
+    }
 
     func leave() {
         if descriptor >= 0 { close(descriptor) }

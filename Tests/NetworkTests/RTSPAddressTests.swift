@@ -1,0 +1,39 @@
+import Testing
+
+@testable import Network
+
+/// Where a stream is published.
+@Suite struct RTSPAddressTests {
+    @Test("a server, a path and nothing else")
+    func plain() throws {
+        let address = try #require(RTSPAddress("rtsp://camera.local/live/front?key=1"))
+        #expect(address.server == SocketAddress(host: "camera.local", port: 554))
+        #expect(address.user == nil && address.password == nil)
+        #expect("\(address)" == "rtsp://camera.local/live/front?key=1")
+    }
+
+    @Test(
+        "user and password, with escapes",
+        arguments: [
+            ("alice@", "alice", nil), ("alice:secret@", "alice", "secret"), ("alice:@", "alice", ""),
+            ("a%40b:p%3Aq%2Fr%C3%A4@", "a@b", "p:q/rä"), ("alice:p@ss@", "alice", "p@ss"),
+        ] as [(String, String, String?)])
+    func account(written: String, user: String, password: String?) throws {
+        let address = try #require(RTSPAddress("RTSP://\(written)[::1]:8554/cam"))
+        #expect(address.user == user)
+        #expect(address.password == password)
+        #expect(address.server == SocketAddress(host: "::1", port: 8554))
+        #expect("\(address)" == "rtsp://[::1]:8554/cam", "no user and no password in messages")
+    }
+
+    @Test(
+        "anything else is none",
+        arguments: [
+            "", "rtsp://", "rtsp:///cam", "rtsp://host", "rtsp://host/", "http://host/cam",
+            "rtsp://host:0/cam",
+            "rtsp://host:99999/cam", "rtsp://:8554/cam", "rtsp://@host/cam", "rtsp://:secret@host/cam",
+            "rtsp://a%zz@host/cam", "rtsp://a%4@host/cam", "rtsp://a%0d@host/cam", "rtsp://host/a b",
+            "rtsp://host/cam\r\nEvil: 1", "rtsp://hö/cam", "rtsp://ho st/cam",
+        ])
+    func malformed(text: String) { #expect(RTSPAddress(text) == nil) }
+}
