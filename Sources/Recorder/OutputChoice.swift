@@ -36,29 +36,36 @@ public struct OutputChoice: Sendable {
     /// The folder that must already exist; missing folders below it, named by a date, are created. Nil
     /// without a date.
     public private(set) var datedBelow: String?
+    /// The container of a live output; nil for a raw stream.
+    public private(set) var container: ContainerFormat?
     /// Where each segment's timestamps go; nil if nowhere, or to an output of their own.
     public var timestamps: String?
 
     /// Parses an OUTPUT argument.
-    /// - Parameter codec: nil for the codec that the name suggests, or H.264.
-    public init(path: String, codec: Codec?) {
+    /// - Parameters:
+    ///   - codec: nil for the codec that the name suggests, or H.264.
+    ///   - container: of standard output and receivers, whose names suggest none; nil for a raw stream.
+    public init(path: String, codec: Codec?, container: ContainerFormat? = nil) {
         // Opening this name could reopen the file that the shell redirects to.
         let path = path == "/dev/stdout" ? FileSink.standardOutput : path
         if let live = Live(url: path) {
             (self.path, form, self.codec, isMisnamed) = (live.name, .live(live), codec ?? .h264, false)
+            if case .connecting = live { self.container = container }
             return
         }
         self.path = path
-        form = ContainerFormat(path: path).map(Form.container) ?? .annexB
-        let named = Codec(fileName: path)
-        let chosen = codec ?? named ?? .h264
+        let named = path == FileSink.standardOutput ? container : ContainerFormat(path: path)
+        form = named.map(Form.container) ?? .annexB
+        let suggested = Codec(fileName: path)
+        let chosen = codec ?? suggested ?? .h264
         self.codec = chosen
-        isMisnamed = named.map { $0 != chosen } ?? false
+        isMisnamed = suggested.map { $0 != chosen } ?? false
     }
 
     /// A port that receivers connect to.
-    public init(listeningOn address: ListeningAddress, codec: Codec?) {
+    public init(listeningOn address: ListeningAddress, codec: Codec?, container: ContainerFormat? = nil) {
         path = "\(address)"
+        self.container = container
         (form, self.codec, isMisnamed) = (.live(.listening(address)), codec ?? .h264, false)
     }
 

@@ -31,7 +31,7 @@ struct OutputOpener {
         _ choice: OutputChoice, _ provider: BackendEncoderProvider
     ) throws(OutputError) -> any AccessUnitSink {
         switch choice.form {
-        case .live(let form): try live.open(form, provider)
+        case .live(let form): try live.open(choice, form, provider)
         case .annexB, .container, .timestamps: try files.open(choice, StreamDescription(provider))
         }
     }

@@ -45,7 +45,7 @@ struct RecordCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Files, named pipes, or - for standard output. .h264, .264 and .avc mean H.264; .h265, .265 and .hevc H.265; .mkv, .mp4 and .ts are containers; any other name needs --codec. Names may contain strftime's %Y, %m, ... tcp://HOST:PORT connects to a receiver.",
+            "Files, named pipes, or - for standard output. .h264, .264 and .avc mean H.264; .h265, .265 and .hevc H.265; .mkv, .mp4 and .ts are containers; any other name needs --codec. Names may contain strftime's %Y, %m, ... tcp://HOST:PORT connects to a receiver; rtsp://[USER@]HOST[:PORT]/PATH publishes on a server.",
             valueName: "OUTPUT"), completion: .file())
     var arguments: [String] = []
 
@@ -88,10 +88,13 @@ struct RecordCommand: ParsableCommand {
         let fileCodec = outputs.compactMap(Codec.init(fileName:)).first
         var choices =
             outputs.map {
-                OutputChoice(path: $0, codec: stream.codec ?? (OutputName($0).isAddress ? fileCodec : nil))
+                OutputChoice(
+                    path: $0, codec: stream.codec ?? (OutputName($0).isAddress ? fileCodec : nil),
+                    container: live.streamFormat.container)
             }
             + [live.listen].compactMap { $0 }.map {
-                OutputChoice(listeningOn: $0, codec: stream.codec ?? fileCodec)
+                OutputChoice(
+                    listeningOn: $0, codec: stream.codec ?? fileCodec, container: live.streamFormat.container)
             }
         guard let path = reporting.timestamps, let first = choices.first else { return choices }
         if segments.isSegmented, first.isFile, path != FileSink.standardOutput {

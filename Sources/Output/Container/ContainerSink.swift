@@ -119,14 +119,10 @@ public final class ContainerSink: AccessUnitSink {
     }
 
     private func begin(with unit: AccessUnit) throws(OutputError) -> Muxer {
-        let end = unit.units.prefix { $0.header.isParameterSet }.last?.bytes.upperBound ?? 0
-        return try unit.withUnsafeBytes { (bytes) throws(OutputError) in
-            try Muxer(
-                format, library: library, stream: stream,
-                parameterSets: UnsafeRawBufferPointer(rebasing: bytes[..<end]),
-                options: (file.isStaged ? format.finishedOptions : nil)
-                    ?? format.muxerOptions(pieceDuration: pieceDuration), to: file)
-        }
+        try Muxer(
+            format, library: library, stream: stream, keyframe: unit,
+            options: (file.isStaged ? format.finishedOptions : nil)
+                ?? format.muxerOptions(pieceDuration: pieceDuration), to: file)
     }
 
     /// Between two calls of libavformat the file ends with something complete. Whatever else a power cut

@@ -13,7 +13,7 @@ final class Muxer {
     private(set) var headerCount = 0
 
     private let library: cformat_library
-    private let file: OutputFile
+    private let file: any MuxerOutput
     private let context: UnsafeMutablePointer<AVFormatContext>
     /// Passes an access unit to libavformat; reused every time.
     private let packet: UnsafeMutablePointer<AVPacket>
@@ -38,12 +38,13 @@ final class Muxer {
 
     /// Begins a container and writes its header.
     /// - Parameters:
-    ///   - parameterSets: those of the first IDR picture, as Annex B.
+    ///   - keyframe: the first access unit, with its parameter sets. Not written yet.
     ///   - options: libavformat's.
     init(
-        _ format: ContainerFormat, library: cformat_library, stream: StreamDescription,
-        parameterSets: UnsafeRawBufferPointer, options: [(name: String, value: String)], to file: OutputFile
+        _ format: ContainerFormat, library: cformat_library, stream: StreamDescription, keyframe: AccessUnit,
+        options: [(name: String, value: String)], to file: any MuxerOutput
     ) throws(OutputError) {
+        let parameterSets = keyframe.parameterSets
         cffmpeg_keep_log()
         cffmpeg_clear_log()
         var context: UnsafeMutablePointer<AVFormatContext>?
@@ -59,7 +60,7 @@ final class Muxer {
             ticksPerSecond: Int64(ContainerFormat.ticksPerSecond), stream: stream,
             largestStep: format.largestStep)
         sealsFragments = format == .mp4 && file.isSeekable && !file.isStaged
-        headerParameterSets = format == .transportStream ? [] : Array(parameterSets)
+        headerParameterSets = format == .transportStream ? [] : parameterSets
         try attach(isSeekable: file.isSeekable)
         try addStream(stream, format: format, parameterSets: parameterSets)
         clock = PacketClock(
@@ -161,18 +162,18 @@ final class Muxer {
     /// Opens the file for reading while it is written: the only file that libavformat may open.
     private func openReadBack(_ view: UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>) -> Int32 {
         guard file.isStaged else { return Int32(CFORMAT_REFUSED) }
-        view.pointee = ReadBack.makeContext(file, library)
+        view.pointee = file.makeReadBack(library)
         return view.pointee == nil ? Self.failed : 0
     }
 
     private func addStream(
-        _ description: StreamDescription, format: ContainerFormat, parameterSets: UnsafeRawBufferPointer
+        _ description: StreamDescription, format: ContainerFormat, parameterSets: [UInt8]
     ) throws(OutputError) {
         guard let stream = library.new_stream(context, nil), let parameters = stream.pointee.codecpar,
             let extradata = av_mallocz(parameterSets.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
         else { throw OutputError(.containerFailed(detail: "out of memory"), output: file.name) }
         UnsafeMutableRawBufferPointer(start: extradata, count: parameterSets.count)
-            .copyMemory(from: parameterSets)
+            .copyBytes(from: parameterSets)
         parameters.pointee.extradata = extradata.assumingMemoryBound(to: UInt8.self)
         parameters.pointee.extradata_size = Int32(clamping: parameterSets.count)
         parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
@@ -261,5 +262,13 @@ final class Muxer {
             failure = error
             return Int64(Self.failed)
         }
+    }
+}
+
+extension AccessUnit {
+    /// Those at its beginning, as Annex B.
+    fileprivate var parameterSets: [UInt8] {
+        let end = units.prefix { $0.header.isParameterSet }.last?.bytes.upperBound ?? 0
+        return withUnsafeBytes { Array($0[..<end]) }
     }
 }

@@ -29,19 +29,36 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     /// Describes the stream to a server that must know it before; nil for other receivers.
     private let announcement: StreamAnnouncement?
 
+    /// A container for receivers that are to know the pictures' times.
+    public struct LiveContainer {
+        let format: ContainerFormat
+        let stream: StreamDescription
+
+        /// - Parameter format: a transport stream or Matroska.
+        public init(_ format: ContainerFormat, stream: StreamDescription) {
+            (self.format, self.stream) = (format, stream)
+        }
+
+        fileprivate func framing(for name: String) throws(OutputError) -> any LiveFraming {
+            try ContainerFraming(format, stream: stream, name: name)
+        }
+    }
+
     /// Listens on an address.
     /// - Parameters:
+    ///   - container: nil for raw Annex B.
     ///   - requestKeyframe: makes the next frame an IDR; called on the sink's thread.
     ///   - report: receives events, on the sink's thread.
     public convenience init(
-        listeningOn address: ListeningAddress, options: LiveOptions,
+        listeningOn address: ListeningAddress, options: LiveOptions, container: LiveContainer? = nil,
         requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
     ) throws(OutputError) {
+        let framing = try container.map { (container) throws(OutputError) in try container.framing(for: "\(address)") }
         do throws(NetworkError) {
             let (source, name, isOpen) = try Self.source(address)
             try self.init(
                 source: source, name: name, isOpenToNetwork: isOpen, mustBeTaken: false, options: options,
-                requestKeyframe: requestKeyframe, report: report)
+                framing: framing, requestKeyframe: requestKeyframe, report: report)
         } catch { throw OutputError(.network(error), output: "\(address)") }
     }
 
@@ -60,18 +77,20 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
 
     /// Connects to an address, and reconnects whenever the connection breaks; until then the stream is lost.
     /// - Parameters:
+    ///   - container: nil for raw Annex B.
     ///   - requestKeyframe: makes the next frame an IDR; called on the sink's thread.
     ///   - report: receives events, on the sink's thread.
     public convenience init(
-        connectingTo address: SocketAddress, options: LiveOptions,
+        connectingTo address: SocketAddress, options: LiveOptions, container: LiveContainer? = nil,
         requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
     ) throws(OutputError) {
+        let framing = try container.map { (container) throws(OutputError) in try container.framing(for: "tcp://\(address)") }
         var options = options
         options.mostReceivers = 1
         do throws(NetworkError) {
             try self.init(
                 source: DialingSource(address), name: "tcp://\(address)", isOpenToNetwork: false,
-                mustBeTaken: true, options: options, requestKeyframe: requestKeyframe, report: report)
+                mustBeTaken: true, options: options, framing: framing, requestKeyframe: requestKeyframe, report: report)
         } catch { throw OutputError(.network(error), output: "tcp://\(address)") }
     }
 
@@ -139,12 +158,14 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
 
     public func write(_ unit: AccessUnit) throws(OutputError) {
         if unit.isIDR { announcement?.note(unit) }
-        buffer.append(unit, framed: framing.map { framedUnits.make(unit, with: $0) }, at: .now)
+        var framed: FramedUnit?
+        if let framing { framed = try framedUnits.make(unit, with: framing) }
+        buffer.append(unit, framed: framed, at: .now)
         wakeUp.wake()
     }
 
-    /// Does nothing: each IDR carries the parameter sets that receivers need to continue.
-    public func beginStream(_ description: StreamDescription) {}
+    /// Each IDR carries the parameter sets that receivers need to continue, but not every container can have others.
+    public func beginStream(_ description: StreamDescription) throws(OutputError) { try framing?.beginStream() }
 
     /// Gives the receivers three seconds to read the rest, and disconnects them.
     public func finish() throws(OutputError) {

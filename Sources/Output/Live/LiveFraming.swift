@@ -5,7 +5,13 @@ import Time
 protocol LiveFraming: AnyObject {
     /// Appends an access unit's bytes as they are sent.
     /// - Parameter bytes: empty, with the capacity of earlier units.
-    func frame(_ unit: AccessUnit, into bytes: inout [UInt8])
+    func frame(_ unit: AccessUnit, into bytes: inout [UInt8]) throws(OutputError)
+
+    /// Notes that the following pictures have another format.
+    func beginStream() throws(OutputError)
+
+    /// What each receiver gets before its first unit; known once a unit was framed.
+    var prologue: [UInt8] { get }
 }
 
 /// An access unit as receivers get it.
@@ -14,6 +20,8 @@ protocol LiveFraming: AnyObject {
 /// that justifies `@unchecked Sendable`.
 final class FramedUnit: @unchecked Sendable {
     fileprivate(set) var bytes: [UInt8] = []
+    /// Precedes them where they are the first that a receiver gets.
+    fileprivate(set) var prologue: [UInt8] = []
 }
 
 /// Framed units whose storage is reused. Used by one thread.
@@ -24,10 +32,11 @@ struct FramedUnitPool {
     private static let limit = 64
 
     /// Returns an access unit's bytes as they are sent.
-    mutating func make(_ unit: AccessUnit, with framing: any LiveFraming) -> FramedUnit {
+    mutating func make(_ unit: AccessUnit, with framing: any LiveFraming) throws(OutputError) -> FramedUnit {
         let framed = takeFree()
         framed.bytes.removeAll(keepingCapacity: true)
-        framing.frame(unit, into: &framed.bytes)
+        try framing.frame(unit, into: &framed.bytes)
+        framed.prologue = framing.prologue
         return framed
     }
 

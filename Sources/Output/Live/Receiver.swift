@@ -33,6 +33,8 @@ final class Receiver {
     /// The unit being sent, and how much of it has been sent.
     private var current: BroadcastBuffer.Entry?
     private var offset = 0
+    /// What is still to be sent before `current`.
+    private var prologue: ArraySlice<UInt8> = []
 
     /// How long without an overflow counts as having caught up.
     private static let steadyTime = Duration.seconds(2)
@@ -121,10 +123,15 @@ final class Receiver {
         noteLag(at: now)
         skip(in: buffer)
         while isWritable, let entry = current ?? next(in: buffer) {
-            let sending = entry.withUnsafeBytes {
-                socket.send(UnsafeRawBufferPointer(rebasing: $0[offset...]))
-            }
+            let sending =
+                prologue.isEmpty
+                ? entry.withUnsafeBytes { socket.send(UnsafeRawBufferPointer(rebasing: $0[offset...])) }
+                : prologue.withUnsafeBytes { socket.send($0) }
             switch sending {
+            case .sent(let byteCount) where !prologue.isEmpty:
+                blockedSince = nil
+                statistics.bytes += byteCount
+                prologue = prologue.dropFirst(byteCount)
             case .sent(let byteCount): count(sent: byteCount, of: entry, at: now)
             case .full:
                 isWritable = false
@@ -172,6 +179,7 @@ final class Receiver {
     private func skip(in buffer: BroadcastBuffer) {
         while !gate.isOpen, let entry = buffer[position] {
             if gate.admits(entry.unit) {
+                if !hasStarted { prologue = entry.framed?.prologue[...] ?? [] }
                 hasStarted = true
                 return
             }

@@ -17,6 +17,12 @@ struct LiveArguments: ParsableArguments {
     var listen: ListeningAddress? { place?.address }
 
     @Option(
+        help: ArgumentHelp(
+            "What -, tcp:// and --listen carry: raw, or with the pictures' times in an MPEG transport stream (ts) or Matroska (mkv). Default: raw.",
+            valueName: "FORMAT"))
+    var streamFormat: StreamFormat = .raw
+
+    @Option(
         help: ArgumentHelp("Maximum number of --listen clients: 1 to 1000. Default: 16.", valueName: "N"),
         transform: PlainValue.number(1...1000))
     var maxClients: Int?
@@ -59,6 +65,22 @@ struct LiveArguments: ParsableArguments {
         if let clientBuffer { options.buffer = clientBuffer.value }
         if let clientTimeout { options.timeout = clientTimeout.duration }
         return options
+    }
+}
+
+/// The value of `--stream-format`.
+enum StreamFormat: String, ExpressibleByArgument, CaseIterable {
+    case raw
+    case ts
+    case mkv
+
+    /// Nil for a raw stream.
+    var container: ContainerFormat? {
+        switch self {
+        case .raw: nil
+        case .ts: .transportStream
+        case .mkv: .matroska
+        }
     }
 }
 

@@ -10,23 +10,26 @@ struct LiveOutput {
     let control: RecordingControl
 
     /// Opens the sink of a choice that is live.
-    func open(_ form: OutputChoice.Live, _ provider: BackendEncoderProvider) throws(OutputError)
+    func open(_ choice: OutputChoice, _ form: OutputChoice.Live, _ provider: BackendEncoderProvider) throws(OutputError)
         -> BroadcastSink
     {
+        let container = choice.container.map {
+            BroadcastSink.LiveContainer($0, stream: StreamDescription(provider))
+        }
         var options = arguments.options
         options.follow(StreamDescription(provider), keyframeInterval: provider.keyframeInterval)
         let requestKeyframe: @Sendable () -> Void = { [control] in control.requestKeyframe() }
         switch form {
         case .listening(let address):
             let sink = try BroadcastSink(
-                listeningOn: address, options: options, requestKeyframe: requestKeyframe,
+                listeningOn: address, options: options, container: container, requestKeyframe: requestKeyframe,
                 report: { [console] event in console.inform("\(event)") })
             announce(sink)
             return sink
         case .connecting(let address):
             let outages = OutageNotice(console: console, output: "\(OutputChoice.scheme)://\(address)")
             return try BroadcastSink(
-                connectingTo: address, options: options, requestKeyframe: requestKeyframe,
+                connectingTo: address, options: options, container: container, requestKeyframe: requestKeyframe,
                 report: { event in outages.report(event) })
         case .publishing(let address):
             let outages = OutageNotice(console: console, output: "\(address)")

@@ -6,7 +6,7 @@ extension RecordCommand {
         OutputCountRule(), ListenValueRule(), OutputNameRule(), DateRule(), UTCRule(),
         SegmentRule(), RingRule(), RetentionRule(), PaceRule(), OverwriteRule(),
         SourceRule(), CameraCodingRule(), ClientLimitRule(), AddressLimitRule(), ClientRule(),
-        PublishingRule(), SyncRule(), RateWindowRule(), CodingRule(),
+        PublishingRule(), StreamFormatRule(), SyncRule(), RateWindowRule(), CodingRule(),
     ]
 
     /// Why the command is refused: the first reason; nil if it is valid.

@@ -29,6 +29,12 @@ final class RTPFraming: LiveFraming {
         self.clock = clock
     }
 
+    /// Servers follow the parameter sets in the stream.
+    func beginStream() {}
+
+    /// A server learns everything before.
+    var prologue: [UInt8] { [] }
+
     /// Sent after the stream's end.
     var goodbye: [UInt8] {
         var bytes: [UInt8] = []

@@ -1,0 +1,72 @@
+import Bitstream
+import CFormat
+
+/// A stream in a container without an end, muxed once for all receivers, who may join at any keyframe.
+///
+/// A transport stream repeats its tables at each of them; Matroska's header is what each receiver gets first. Each access
+/// unit leaves at once, in Matroska as a cluster of its own.
+final class ContainerFraming: LiveFraming {
+    private let format: ContainerFormat
+    private let stream: StreamDescription
+    private let library: cformat_library
+    private let memory: Memory
+    private var muxer: Muxer?
+    private(set) var prologue: [UInt8] = []
+
+    /// Loads libavformat.
+    /// - Parameter name: the output's, in messages.
+    init(_ format: ContainerFormat, stream: StreamDescription, name: String) throws(OutputError) {
+        do throws(ContainerLibrary.Failure) {
+            library = try ContainerLibrary.load()
+        } catch {
+            throw OutputError(.noContainerLibrary(name: error.name, reason: error.reason), output: name)
+        }
+        (self.format, self.stream, memory) = (format, stream, Memory(name: name))
+    }
+
+    func frame(_ unit: AccessUnit, into bytes: inout [UInt8]) throws(OutputError) {
+        if muxer == nil { muxer = try begin(with: unit) }
+        swap(&memory.bytes, &bytes)
+        defer { swap(&memory.bytes, &bytes) }
+        try muxer?.write(unit, number: unit.frameNumber, timestamp: unit.timestamp)
+        if format == .matroska { try muxer?.flush() }
+    }
+
+    /// Matroska's header applies to everything that follows; a transport stream has the stream's own parameter sets.
+    func beginStream() throws(OutputError) {
+        if format == .matroska { throw OutputError(.formatChanged, output: memory.name) }
+    }
+
+    private func begin(with keyframe: AccessUnit) throws(OutputError) -> Muxer {
+        let muxer = try Muxer(
+            format, library: library, stream: stream, keyframe: keyframe,
+            options: format.muxerOptions(pieceDuration: .zero), to: memory)
+        swap(&prologue, &memory.bytes)
+        return muxer
+    }
+}
+
+/// What the muxer has written since it was last taken.
+private final class Memory: MuxerOutput {
+    let name: String
+    var bytes: [UInt8] = []
+    private(set) var count = 0
+
+    init(name: String) { self.name = name }
+
+    var position: Int { count }
+    var keptCount: Int { count }
+    var isSeekable: Bool { false }
+    var isStaged: Bool { false }
+
+    func write(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes += bytes
+        count += bytes.count
+    }
+
+    func seek(to position: Int) throws(OutputError) {
+        throw OutputError(.containerFailed(detail: "it cannot be changed later"), output: name)
+    }
+
+    func makeReadBack(_ library: cformat_library) -> UnsafeMutablePointer<AVIOContext>? { nil }
+}
