@@ -4,6 +4,7 @@
 #include <libavutil/display.h>
 #include <math.h>
 #include <stdio.h>
+#include <syslog.h>
 
 #define STRING(x) #x
 #define EXPANDED_STRING(x) STRING(x)
@@ -36,7 +37,14 @@ bool cformat_load(struct cformat_library *library, char *reason, size_t size) {
     RESOLVE(close_input, avformat_close_input)
     RESOLVE(read_frame, av_read_frame)
     RESOLVE(seek_frame, av_seek_frame)
+    RESOLVE(open_io, avio_open2)
+    RESOLVE(write_io, avio_write)
+    RESOLVE(flush_io, avio_flush)
+    RESOLVE(close_io, avio_closep)
 #undef RESOLVE
+    // Where libavformat has SRT, libsrt prints what it thinks of a peer to standard error; only its crashes are of interest.
+    void (*set_level)(int) = (void (*)(int))dlsym(handle, "srt_setloglevel");
+    if (set_level) set_level(LOG_CRIT);
     return true;
 }
 

@@ -9,6 +9,8 @@
 
 static int result_of(int result) { return result < 0 ? -errno : result; }
 
+int network_pair(int ends[2]) { return result_of(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends)); }
+
 int network_socket(int family) { return result_of(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
 
 int network_datagram_socket(int family) { return result_of(socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }

@@ -24,6 +24,10 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case untrustedLink(String)
         /// The system allows no more descriptors.
         case noResources(errno: Int32)
+        /// libavformat, or its support of a protocol, is missing.
+        case noProtocol(reason: String)
+        /// libavformat could not connect, in its own words.
+        case protocolFailed(detail: String)
         /// The server does not speak RTSP.
         case notRTSP
         /// The server closed the connection before it took the stream.
@@ -83,6 +87,8 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
             isListening
                 ? "cannot create the socket \(address): a program already listens there; use another path"
                 : "cannot create the socket \(address): it exists and is not a socket; use another path"
+        case .noProtocol(let reason): "\(address): \(reason); install FFmpeg's libavformat with it"
+        case .protocolFailed(let detail): "cannot connect to \(address): \(detail); check the address and the receiver"
         case .notRTSP: "\(address): the server does not speak RTSP; check the port"
         case .closedByServer: "\(address): the server closed the connection; check its log"
         case .refused(404, _), .refused(400, _):

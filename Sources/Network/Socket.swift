@@ -19,6 +19,30 @@ public struct Socket: ~Copyable, Sendable {
 
     deinit { close(descriptor) }
 
+    /// Two sockets.
+    public struct Pair: ~Copyable {
+        private let first: Socket
+        private let second: Socket
+
+        /// Creates two sockets that are connected to each other.
+        public init() throws(NetworkError) {
+            var ends: (Int32, Int32) = (-1, -1)
+            let result = withUnsafeMutablePointer(to: &ends) {
+                $0.withMemoryRebound(to: Int32.self, capacity: 2) { network_pair($0) }
+            }
+            guard result >= 0 else { throw NetworkError(.noResources(errno: -result), address: "socketpair") }
+            first = Socket(descriptor: ends.0)
+            second = Socket(descriptor: ends.1)
+        }
+
+        /// Hands both over.
+        public consuming func split<Result: ~Copyable, Failure: Error>(
+            _ body: (consuming Socket, consuming Socket) throws(Failure) -> Result
+        ) throws(Failure) -> Result {
+            try body(first, second)
+        }
+    }
+
     /// The result of sending.
     public enum Sending: Sendable, Equatable {
         /// The system accepted this many bytes, at least one.

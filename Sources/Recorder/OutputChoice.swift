@@ -22,6 +22,7 @@ public struct OutputChoice: Sendable {
         case listening(ListeningAddress)
         case connecting(SocketAddress)
         case publishing(RTSPAddress)
+        case sending(StreamURL)
     }
 
     /// The URL scheme of outputs that connect to their receiver.
@@ -99,13 +100,11 @@ public struct OutputChoice: Sendable {
     /// Whether it connects to its receiver.
     public var isConnecting: Bool {
         switch form {
-        case .live(.connecting), .live(.publishing): true
+        case .live(.connecting), .live(.publishing), .live(.sending): true
         default: false
         }
     }
 
-    /// Whether it is published on a server.
-    public var isPublishing: Bool { if case .live(.publishing) = form { true } else { false } }
 }
 
 extension OutputChoice.Live {
@@ -113,6 +112,8 @@ extension OutputChoice.Live {
     public init?(url: String) {
         if let address = RTSPAddress(url) {
             self = .publishing(address)
+        } else if let url = StreamURL(url) {
+            self = .sending(url)
         } else if let address = SocketAddress(url: url, scheme: OutputChoice.scheme), address.port != 0 {
             self = .connecting(address)
         } else {
@@ -126,6 +127,7 @@ extension OutputChoice.Live {
         case .listening(let address): "\(address)"
         case .connecting(let address): "\(OutputChoice.scheme)://\(address)"
         case .publishing(let address): "\(address)"
+        case .sending(let url): "\(url)"
         }
     }
 }

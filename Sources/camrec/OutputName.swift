@@ -47,14 +47,17 @@ struct OutputName {
             return isAddress
                 ? nil
                 : "the \(scheme):// output is not a valid address; use \(scheme)://[USER@]HOST[:PORT]/PATH"
+        case "srt", "udp":
+            return isAddress
+                ? nil : "the \(scheme):// output is not a valid address; use \(scheme)://HOST:PORT[?OPTIONS]"
         case "rtsps":
             return "camrec does not encrypt RTSP; use rtsp:// on this machine, or through an SSH tunnel"
         case "file":
             return "'\(text)' is a URL; give the file's path alone"
         default:
             return
-                "camrec does not support \(scheme); use rtsp://HOST/PATH to publish on a server, tcp://HOST:PORT to "
-                + "connect to a receiver, or --listen to let receivers connect"
+                "camrec does not support \(scheme); use rtsp://HOST/PATH or srt://HOST:PORT to publish on a "
+                + "server, tcp://HOST:PORT to connect to a receiver, or --listen to let receivers connect"
         }
     }
 

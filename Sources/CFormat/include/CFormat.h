@@ -15,6 +15,7 @@ enum {
     CFORMAT_TAG_HVC1 = MKTAG('h', 'v', 'c', '1'),
     CFORMAT_FAILED = AVERROR(EIO),
     CFORMAT_REFUSED = AVERROR(EPERM),
+    CFORMAT_NO_PROTOCOL = AVERROR_PROTOCOL_NOT_FOUND,
 };
 
 // The functions of libavformat that camrec uses, named without avformat_, av_ and avio_.
@@ -33,6 +34,10 @@ struct cformat_library {
     __typeof__(&avformat_close_input) close_input;
     __typeof__(&av_read_frame) read_frame;
     __typeof__(&av_seek_frame) seek_frame;
+    __typeof__(&avio_open2) open_io;
+    __typeof__(&avio_write) write_io;
+    __typeof__(&avio_flush) flush_io;
+    __typeof__(&avio_closep) close_io;
 };
 
 // The file name of the library that matches the header.

@@ -10,6 +10,9 @@
 
 // A non-blocking stream socket that is not inherited.
 int network_socket(int family);
+
+// Two stream sockets that are connected to each other, neither of which blocks.
+int network_pair(int ends[2]);
 // A non-blocking datagram socket that is not inherited.
 int network_datagram_socket(int family);
 

@@ -70,10 +70,18 @@ public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// The URL for requests and messages: without user and password.
-    public var description: String {
+    /// The URL for requests: without user and password.
+    var url: String { place + path }
+
+    /// The URL for messages: without user and password, nor what follows a question mark, which may be secret as well.
+    public var description: String { place + path.prefix { $0 != "?" } }
+
+    /// Whether another stream for it would replace this one, whoever publishes it.
+    public func isSamePlace(as other: RTSPAddress) -> Bool { url == other.url }
+
+    private var place: String {
         let port = server.port == Self.defaultPort ? "" : ":\(server.port)"
         let host = server.host.contains(":") ? "[\(server.host)]" : server.host
-        return "\(Self.scheme)://\(host)\(port)\(path)"
+        return "\(Self.scheme)://\(host)\(port)"
     }
 }

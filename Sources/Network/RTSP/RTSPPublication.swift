@@ -19,7 +19,7 @@ public struct RTSPPublication: ~Copyable {
     ) throws(NetworkError) {
         var connection = try RTSPConnection(
             to: address, password: password, timeout: timeout, interruption: interruption)
-        let url = "\(address)"
+        let url = address.url
         _ = try connection.ask("ANNOUNCE", url, [("Content-Type", "application/sdp")], body: description)
         let setup = try connection.ask(
             "SETUP", "\(url)/\(control)",
@@ -27,7 +27,7 @@ public struct RTSPPublication: ~Copyable {
         // What follows the session's name is its timeout, which packets and sender reports prevent.
         guard let session = setup["session"]?.prefix(while: { $0 != ";" }), !session.isEmpty,
             session.utf8.count <= 256, Self.usesFirstChannels(setup["transport"])
-        else { throw NetworkError(.notRTSP, address: url) }
+        else { throw NetworkError(.notRTSP, address: "\(address)") }
         let name = ("Session", String(session))
         _ = try connection.ask("RECORD", url, [name, ("Range", "npt=0.000-")])
         farewell = connection.makeRequest("TEARDOWN", url, [name])

@@ -88,6 +88,9 @@ final class BroadcastBuffer: @unchecked Sendable {
         monitor.withLock { while first < min(number, end) { removeFirst() } }
     }
 
+    /// Whether a unit is not older than units get in the buffer: without new ones, old ones stay.
+    func isRecent(_ entry: Entry, at now: Instant) -> Bool { now - entry.arrival <= longestTime }
+
     private func isFull(for entry: Entry, at now: Instant) -> Bool {
         guard end - first < entries.count, byteCount + entry.count <= byteLimit else { return true }
         guard let oldest = entries[first % entries.count] else { return false }

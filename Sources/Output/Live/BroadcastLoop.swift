@@ -104,13 +104,14 @@ final class BroadcastLoop {
         noteLatest(in: window)
         for slot in receivers.indices { serve(slot, window, at: now) }
         forceKeyframe(at: now)
-        buffer.trim(before: receivers.reduce(firstPosition(in: window)) { min($0, $1?.position ?? .max) })
+        buffer.trim(before: receivers.reduce(firstPosition(in: window, at: now)) { min($0, $1?.position ?? .max) })
         return closingTime == nil || receivers.contains { $0 != nil }
     }
 
     /// Where a receiver begins that joins now.
-    private func firstPosition(in window: BroadcastBuffer.Window) -> Int {
-        guard options.startsAtLatestKeyframe, let latestKeyframe, window.range.contains(latestKeyframe)
+    private func firstPosition(in window: BroadcastBuffer.Window, at now: Instant) -> Int {
+        guard options.startsAtLatestKeyframe, let latestKeyframe, let keyframe = buffer[latestKeyframe],
+            buffer.isRecent(keyframe, at: now)
         else { return window.range.upperBound }
         return latestKeyframe
     }
@@ -183,7 +184,7 @@ extension BroadcastLoop {
         hungUp[slot] = false
         let receiver = Receiver(
             id: ledger.add(statistics), socket: socket, origin: origin, farewell: farewell,
-            statistics: statistics, position: firstPosition(in: buffer.window), repeatedEnd: repeatedEnd)
+            statistics: statistics, position: firstPosition(in: buffer.window, at: now), repeatedEnd: repeatedEnd)
         receivers[slot] = receiver
         events.report(.joined(peer: peer), at: now)
         // What receivers send means nothing, but if it stayed unread, it would block them in the end.

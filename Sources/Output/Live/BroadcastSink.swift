@@ -94,6 +94,31 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
         } catch { throw OutputError(.network(error), output: "tcp://\(address)") }
     }
 
+    /// Sends the stream, in a transport stream, over SRT or UDP; reconnects as over TCP.
+    /// - Parameters:
+    ///   - passphrase: for a URL that wants one.
+    ///   - requestKeyframe: makes the next frame an IDR; called on the sink's thread.
+    ///   - report: receives events, on the sink's thread.
+    public convenience init(
+        sendingTo url: StreamURL, passphrase: String?, stream: StreamDescription, options: LiveOptions,
+        requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
+    ) throws(OutputError) {
+        var options = options
+        options.mostReceivers = 1
+        options.startsAtLatestKeyframe = true
+        let timeout = options.timeout
+        let framing = try ContainerFraming(.transportStream, stream: stream, name: "\(url)")
+        do throws(NetworkError) {
+            try self.init(
+                source: DialingSource("\(url)") { (interruption) throws(NetworkError) in
+                    try DialingSource.Connection(
+                        to: url, passphrase: passphrase, timeout: timeout, interruption)
+                },
+                name: "\(url)", isOpenToNetwork: false, mustBeTaken: true, options: options,
+                framing: framing, requestKeyframe: requestKeyframe, report: report)
+        } catch { throw OutputError(.network(error), output: "\(url)") }
+    }
+
     /// Publishes the stream on an RTSP server, again whenever the connection breaks; until then the stream is lost.
     /// - Parameters:
     ///   - password: for the address's user; nil for none.

@@ -37,10 +37,15 @@ final class ContainerFraming: LiveFraming {
         if format == .matroska { throw OutputError(.formatChanged, output: memory.name) }
     }
 
+    /// With a picture's length, receivers need not wait for the next one.
+    private static func options(_ format: ContainerFormat) -> [(name: String, value: String)] {
+        format == .transportStream ? [("omit_video_pes_length", "0")] : []
+    }
+
     private func begin(with keyframe: AccessUnit) throws(OutputError) -> Muxer {
         let muxer = try Muxer(
             format, library: library, stream: stream, keyframe: keyframe,
-            options: format.muxerOptions(pieceDuration: .zero), to: memory)
+            options: format.muxerOptions(pieceDuration: .zero) + Self.options(format), to: memory)
         swap(&prologue, &memory.bytes)
         return muxer
     }

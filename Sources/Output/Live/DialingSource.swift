@@ -16,6 +16,8 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     private let interruption: Interruption
     private var state = State.wanted
     private var arrived: Connection?
+    /// The latest connection's.
+    private var relay: ProtocolRelay?
     private var failure: NetworkError?
     private var thread: WorkerThread?
 
@@ -26,6 +28,8 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
         let socket: Socket
         /// Sent after the stream's end.
         var farewell: [UInt8] = []
+        /// Passes the stream on; nil if the socket is the peer's.
+        var relay: ProtocolRelay?
     }
 
     /// Makes one attempt to connect, on the source's thread, until the interruption is raised.
@@ -34,6 +38,8 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     /// How long an attempt may take.
     static let attemptTimeout = Duration.seconds(5)
     private static let longestPause = Duration.seconds(8)
+    /// How long a relay may take to send the rest after the stream has ended.
+    private static let closingPatience = Duration.seconds(3)
 
     /// Starts connecting.
     /// - Parameter peer: the receiver's name in messages.
@@ -64,6 +70,7 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
         return monitor.withLock {
             if let connection = arrived.take() {
                 let farewell = connection.farewell
+                relay = connection.relay
                 return .receiver(connection.socket, peer: peer, origin: nil, farewell: farewell)
             }
             if let error = failure.take() { return .unreachable(error) }
@@ -80,10 +87,12 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     }
 
     func stop() {
-        monitor.withLock {
+        let relay = monitor.withLock {
             state = .stopped
             monitor.signal()
+            return self.relay
         }
+        relay?.waitForEnd(until: .now + Self.closingPatience)
         interruption.raise()
         // Name resolution may take too long to wait for; the thread ends after it.
         if let thread = thread.take() { thread.detach() }
@@ -139,6 +148,16 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
 }
 
 extension DialingSource.Connection {
+    /// Connects over one of libavformat's protocols.
+    init(
+        to url: StreamURL, passphrase: String?, timeout: Duration, _ interruption: Interruption
+    ) throws(NetworkError) {
+        let relay = try ProtocolRelay(
+            to: url, passphrase: passphrase, attemptTimeout: DialingSource.attemptTimeout, timeout: timeout,
+            interruption: interruption)
+        self.init(socket: try relay.start(), relay: relay)
+    }
+
     /// Waits for a stream's first keyframe, and announces the stream to a server.
     init(
         publishing announcement: StreamAnnouncement, to address: RTSPAddress, password: String?,

@@ -31,6 +31,12 @@ struct LiveOutput {
             return try BroadcastSink(
                 connectingTo: address, options: options, container: container, requestKeyframe: requestKeyframe,
                 report: { event in outages.report(event) })
+        case .sending(let url):
+            let outages = OutageNotice(console: console, output: "\(url)")
+            return try BroadcastSink(
+                sendingTo: url, passphrase: PublishingPassword.own.value, stream: StreamDescription(provider),
+                options: options,
+                requestKeyframe: requestKeyframe, report: { event in outages.report(event) })
         case .publishing(let address):
             let outages = OutageNotice(console: console, output: "\(address)")
             return try BroadcastSink(

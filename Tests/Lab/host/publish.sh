@@ -32,6 +32,11 @@ arrived() { # FILE FRAMES: it decodes from its first picture on, and at most the
     frames=$(ffprobe -v error -f "$(demuxer "$1")" -count_packets -show_entries stream=nb_read_packets -of csv=p=0 "$1")
     [ "$frames" -le "$2" ] && [ "$frames" -ge $(($2 - 2)) ] || { echo "$frames frames in place of $2"; return 1; }
 }
+begins_with_keyframe_in() { [ "$(ffprobe -v error -show_entries packet=flags -of csv=p=0 "$1" | sed -n 1p | cut -c 1)" = K ]; }
+decodes_container() { # FILE: from its first picture on
+    local said
+    said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode -i "$1" -fps_mode passthrough -f null - 2>&1) && [ -z "$said" ] || { echo "ffmpeg said: $said"; return 1; }
+}
 begins_with_keyframe() { [ "$(ffprobe -v error -f "$(demuxer "$1")" -show_entries packet=flags -of csv=p=0 "$1" | sed -n 1p | cut -c 1)" = K ]; }
 source=(--device test --size 640x480 --encoder software)
 
@@ -152,5 +157,81 @@ await 20 listens
 records "ffmpeg: records" "${source[@]}" --frames 60 "rtsp://127.0.0.1:$port/cam" ffmpeg.h264
 wait $! 2>/dev/null || true
 check "ffmpeg: it has the pictures" arrived listened.h264 60
+
+# Over SRT, to its own tool, with and without a passphrase, which is killed and restarted; and over UDP
+receives_srt() { # FILE PORT [OPTIONS]
+    srt-live-transmit -q "srt://:$2?mode=listener&${3-}" file://con >"$1" 2>srt.log &
+    server=$!
+    await 10 bash -c "ss -lun | grep :$2"
+}
+has_packets() { # FILE COUNT
+    local packets
+    packets=$(ffprobe -v error -f mpegts -count_packets -show_entries stream=nb_read_packets -of csv=p=0 "$1" | sed -n 1p)
+    [ "$packets" = "$2" ] || { echo "$packets pictures in place of $2"; return 1; }
+}
+decodes_ts() { # FILE: from its first picture on
+    local said
+    said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode -f mpegts -i "$1" -fps_mode passthrough -f null - 2>&1) && [ -z "$said" ] || { echo "ffmpeg said: $said"; return 1; }
+}
+port=$(free_port)
+for codec in h264 hevc; do
+    in_place "SRT, $codec: a receiver" receives_srt srt-$codec.ts "$port" "passphrase=geheimgeheim"
+    CAMREC_PASSWORD=geheimgeheim records "SRT, $codec: records" "${source[@]}" --codec $codec --frames 90 --report srt.json "srt://127.0.0.1:$port?passphrase=&streamid=publish:cam:alice:secret" srt.mkv --overwrite
+    wait $server 2>/dev/null || true
+    check "SRT, $codec: everything arrives" has_packets srt-$codec.ts 90
+    check "SRT, $codec: it decodes" decodes_ts srt-$codec.ts
+    check "SRT, $codec: it has the file's times" "$PYTHON" "$LAB/verify/rtsp.py" intervals srt-$codec.ts srt.mkv
+    check "SRT, $codec: no secret is told" eval '! grep -qE "geheim|secret" srt.json stderr'
+done
+in_place "SRT: a receiver that wants another passphrase" receives_srt wrong.ts "$port" "passphrase=anotherone"
+CAMREC_PASSWORD=geheimgeheim camrec "${source[@]}" --frames 30 "srt://127.0.0.1:$port?passphrase=" wrong.h264 || true
+says "SRT: a wrong passphrase is no connection" 'nobody received the stream \('
+check "SRT: libsrt says nothing itself" eval '[ "$(grep -vc ^camrec: stderr)" = 0 ]'
+check "SRT: the file is complete" is_sound wrong.h264 --frames 30
+stop_all
+in_place "SRT, killed: a receiver" receives_srt killed-1.ts "$port"
+(camrec "${source[@]}" --frames 360 --keyframe-interval 30 --report srt-killed.json "srt://127.0.0.1:$port" srt-killed.h264; echo $? >srt-killed.status) &
+recorder=$!
+arrives_ts() { [ "$(stat -c %s "$1")" -gt 20000 ]; }
+check "SRT, killed: it arrives" await 30 arrives_ts killed-1.ts
+{ kill -KILL $server; wait $server; } 2>/dev/null || true
+in_place "SRT, killed: the receiver is back" receives_srt killed-2.ts "$port"
+check "SRT, killed: it arrives again" await 30 arrives_ts killed-2.ts
+wait $recorder
+check "SRT, killed: the recording ends" grep -qx 0 srt-killed.status
+check "SRT, killed: the new stream decodes" decodes_ts killed-2.ts
+check "SRT, killed: the file loses nothing" is_sound srt-killed.h264 --frames 360
+check "SRT, killed: the report lists both connections" report srt-killed.json 'outputs[0].receivers == 2' 'outputs[0].written + outputs[0].lost == 360'
+stop_all
+
+"$PYTHON" "$LAB/verify/rtsp.py" datagrams "$port" udp.ts >udp.log &
+receiver=$!
+await 10 is_ready udp.log
+records "UDP: records" "${source[@]}" --frames 60 "udp://127.0.0.1:$port" udp.h264
+wait $receiver
+check "UDP: whole packets, seven at most" grep -qx sound udp.log
+check "UDP: everything arrives" has_packets udp.ts 60
+check "UDP: it decodes" decodes_ts udp.ts
+
+# Containers for receivers: late ones begin with a keyframe, and have the pictures' times
+for format in ts mkv; do
+    "$CAMREC" "${source[@]}" --frames 150 --keyframe-interval 30 --stream-format $format --listen "$port" live.mkv --overwrite --quiet &
+    recorder=$!
+    await 20 listens
+    for late in 1 2; do
+        sleep 1
+        ffmpeg -nostdin -v error -i "tcp://127.0.0.1:$port" -c copy -copyts -f matroska "late-$late.mkv" 2>late-$late.log &
+    done
+    wait $recorder
+    wait
+    for late in 1 2; do
+        check "$format: late receiver $late begins with a keyframe" begins_with_keyframe_in late-$late.mkv
+        check "$format: late receiver $late decodes" decodes_container late-$late.mkv
+        check "$format: late receiver $late has the file's times" "$PYTHON" "$LAB/verify/rtsp.py" intervals late-$late.mkv live.mkv
+    done
+done
+records "standard output: a transport stream" "${source[@]}" --frames 30 --stream-format ts -
+check "standard output: it has the pictures" has_packets stdout 30
+refuses "a format without receivers" 64 '--stream-format needs the output -' "${source[@]}" --stream-format ts a.h264
 
 finish

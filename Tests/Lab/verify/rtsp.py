@@ -8,6 +8,12 @@ usage: rtsp.py serve PORT FOLDER CODEC [USER:PASSWORD]
                                    passes connections to 127.0.0.1:PORT on to TARGET, and writes to FOLDER, numbered,
                                    what the packets hold (.stream), each picture's times (.times), and which requests
                                    were made (.requests)
+       rtsp.py datagrams PORT FILE
+                                   writes what comes to 127.0.0.1:PORT, until nothing comes for three seconds, and says
+                                   "sound" if each datagram has whole packets of a transport stream, seven at most
+       rtsp.py intervals FILE WHOLE
+                                   checks that the pictures of FILE are among those of WHOLE, in their order, with the
+                                   same times between them: within a millisecond, Matroska's precision
        rtsp.py times TIMES [FRAMES]
                                    checks that the pictures in the file TIMES have the wall-clock times of their
                                    capture: shortly before they arrived, and evenly spaced; FRAMES is how many there are
@@ -17,6 +23,7 @@ import os
 import re
 import socket
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -179,6 +186,41 @@ def tap(port, target, folder):
             threading.Thread(target=pump, args=arguments, daemon=True).start()
 
 
+def datagrams(port, path):
+    receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    receiver.bind(("127.0.0.1", int(port)))
+    print("ready", flush=True)
+    receiver.settimeout(30)
+    is_sound = True
+    with open(path, "wb") as file:
+        try:
+            while data := receiver.recv(1 << 16):
+                is_sound = is_sound and len(data) <= 1316 and len(data) % 188 == 0
+                file.write(data)
+                receiver.settimeout(3)
+        except TimeoutError:
+            pass
+    print("sound" if is_sound else "not sound")
+
+
+def intervals(path, whole):
+    def packets(file):
+        said = subprocess.run(
+            ["ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "packet=pts_time", "-of", "json", file],
+            capture_output=True, check=True).stdout
+        return [float(packet["pts_time"]) for packet in json.loads(said)["packets"]]
+
+    part, all_of_it = packets(path), packets(whole)
+    assert 10 < len(part) <= len(all_of_it), f"{len(part)} pictures of {len(all_of_it)}"
+    # Which pictures they are says the best place for all of them.
+    def worst(start):
+        other = all_of_it[start:start + len(part)]
+        return max(abs((a - part[0]) - (b - other[0])) for a, b in zip(part, other))
+
+    best = min(worst(start) for start in range(len(all_of_it) - len(part) + 1))
+    assert best < 0.0011, f"times differ by {best * 1000:.2f} ms"
+
+
 def times(path, frames=None):
     pictures = [json.loads(line) for line in open(path)]
     if frames:
@@ -198,7 +240,7 @@ def times(path, frames=None):
 
 
 if __name__ == "__main__":
-    commands = {"serve": serve, "tap": tap, "times": times}
+    commands = {"serve": serve, "tap": tap, "times": times, "datagrams": datagrams, "intervals": intervals}
     if len(sys.argv) < 3 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     try:

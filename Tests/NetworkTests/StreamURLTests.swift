@@ -1,0 +1,33 @@
+import Testing
+
+@testable import Network
+
+/// Where a transport stream is sent.
+@Suite struct StreamURLTests {
+    @Test("a receiver, and libavformat's options")
+    func options() throws {
+        let url = try #require(StreamURL("srt://[::1]:8890?streamid=publish:cam:alice:secret&pkt_size=188"))
+        #expect(url.transport == .srt && url.receiver == SocketAddress(host: "::1", port: 8890))
+        #expect("\(url)" == "srt://[::1]:8890", "options may contain passwords")
+        #expect(url.complete == "srt://[::1]:8890?streamid=publish:cam:alice:secret&pkt_size=188&linger=3")
+        #expect(StreamURL("UDP://239.0.0.1:5000/")?.complete == "udp://239.0.0.1:5000?pkt_size=1316")
+    }
+
+    @Test("an empty passphrase comes from elsewhere")
+    func passphrase() throws {
+        let empty = try #require(StreamURL("srt://a:1?passphrase=&latency=5"))
+        #expect(empty.wantsPassphrase && !empty.hasPassphrase)
+        #expect(empty.complete == "srt://a:1?latency=5&pkt_size=1316&linger=3")
+        let given = try #require(StreamURL("srt://a:1?passphrase=secretsecret"))
+        #expect(!given.wantsPassphrase && given.hasPassphrase)
+        #expect(StreamURL("srt://a:1")?.wantsPassphrase == false)
+    }
+
+    @Test(
+        "anything else is none",
+        arguments: [
+            "", "srt://", "srt://host", "srt://host:", "srt://host:0", "srt://:8890x", "srt://host:99999",
+            "tcp://host:1", "file:///etc/passwd", "srt://ho st:1", "srt://host:1?a\nb", "srt://host:1/path",
+        ])
+    func malformed(text: String) { #expect(StreamURL(text) == nil) }
+}
