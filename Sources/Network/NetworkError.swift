@@ -88,7 +88,8 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
                 ? "cannot create the socket \(address): a program already listens there; use another path"
                 : "cannot create the socket \(address): it exists and is not a socket; use another path"
         case .noProtocol(let reason): "\(address): \(reason); install FFmpeg's libavformat with it"
-        case .protocolFailed(let detail): "cannot connect to \(address): \(detail); check the address and the receiver"
+        case .protocolFailed(let detail):
+            "cannot connect to \(address): \(detail); check the address and the receiver"
         case .notRTSP: "\(address): the server does not speak RTSP; check the port"
         case .closedByServer: "\(address): the server closed the connection; check its log"
         case .refused(404, _), .refused(400, _):

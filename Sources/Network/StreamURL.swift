@@ -57,7 +57,9 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
     public var wantsPassphrase: Bool { options.contains { $0 == Self.passphrase } }
 
     /// Whether there is a passphrase in the URL.
-    public var hasPassphrase: Bool { options.contains { $0.hasPrefix(Self.passphrase) && $0 != Self.passphrase } }
+    public var hasPassphrase: Bool {
+        options.contains { $0.hasPrefix(Self.passphrase) && $0 != Self.passphrase }
+    }
 
     /// The URL without its options.
     public var description: String { "\(transport.rawValue)://\(receiver)" }

@@ -104,7 +104,8 @@ final class BroadcastLoop {
         noteLatest(in: window)
         for slot in receivers.indices { serve(slot, window, at: now) }
         forceKeyframe(at: now)
-        buffer.trim(before: receivers.reduce(firstPosition(in: window, at: now)) { min($0, $1?.position ?? .max) })
+        buffer.trim(
+            before: receivers.reduce(firstPosition(in: window, at: now)) { min($0, $1?.position ?? .max) })
         return closingTime == nil || receivers.contains { $0 != nil }
     }
 
@@ -184,7 +185,8 @@ extension BroadcastLoop {
         hungUp[slot] = false
         let receiver = Receiver(
             id: ledger.add(statistics), socket: socket, origin: origin, farewell: farewell,
-            statistics: statistics, position: firstPosition(in: buffer.window, at: now), repeatedEnd: repeatedEnd)
+            statistics: statistics, position: firstPosition(in: buffer.window, at: now),
+            repeatedEnd: repeatedEnd)
         receivers[slot] = receiver
         events.report(.joined(peer: peer), at: now)
         // What receivers send means nothing, but if it stayed unread, it would block them in the end.

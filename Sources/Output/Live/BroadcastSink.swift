@@ -53,7 +53,9 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
         listeningOn address: ListeningAddress, options: LiveOptions, container: LiveContainer? = nil,
         requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
     ) throws(OutputError) {
-        let framing = try container.map { (container) throws(OutputError) in try container.framing(for: "\(address)") }
+        let framing = try container.map { (container) throws(OutputError) in
+            try container.framing(for: "\(address)")
+        }
         do throws(NetworkError) {
             let (source, name, isOpen) = try Self.source(address)
             try self.init(
@@ -84,13 +86,16 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
         connectingTo address: SocketAddress, options: LiveOptions, container: LiveContainer? = nil,
         requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
     ) throws(OutputError) {
-        let framing = try container.map { (container) throws(OutputError) in try container.framing(for: "tcp://\(address)") }
+        let framing = try container.map { (container) throws(OutputError) in
+            try container.framing(for: "tcp://\(address)")
+        }
         var options = options
         options.mostReceivers = 1
         do throws(NetworkError) {
             try self.init(
                 source: DialingSource(address), name: "tcp://\(address)", isOpenToNetwork: false,
-                mustBeTaken: true, options: options, framing: framing, requestKeyframe: requestKeyframe, report: report)
+                mustBeTaken: true, options: options, framing: framing, requestKeyframe: requestKeyframe,
+                report: report)
         } catch { throw OutputError(.network(error), output: "tcp://\(address)") }
     }
 
@@ -190,7 +195,9 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     }
 
     /// Each IDR carries the parameter sets that receivers need to continue, but not every container can have others.
-    public func beginStream(_ description: StreamDescription) throws(OutputError) { try framing?.beginStream() }
+    public func beginStream(_ description: StreamDescription) throws(OutputError) {
+        try framing?.beginStream()
+    }
 
     /// Gives the receivers three seconds to read the rest, and disconnects them.
     public func finish() throws(OutputError) {

@@ -31,7 +31,8 @@ final class ProtocolRelay: @unchecked Sendable {
     ///   - timeout: how long the peer may take nothing.
     ///   - interruption: ends every wait.
     init(
-        to url: StreamURL, passphrase: String?, attemptTimeout: Duration, timeout: Duration, interruption: Interruption
+        to url: StreamURL, passphrase: String?, attemptTimeout: Duration, timeout: Duration,
+        interruption: Interruption
     ) throws(NetworkError) {
         do throws(ContainerLibrary.Failure) { library = try ContainerLibrary.load() } catch {
             throw NetworkError(.noProtocol(reason: "\(error.name): \(error.reason)"), address: "\(url)")

@@ -10,7 +10,8 @@ struct LiveOutput {
     let control: RecordingControl
 
     /// Opens the sink of a choice that is live.
-    func open(_ choice: OutputChoice, _ form: OutputChoice.Live, _ provider: BackendEncoderProvider) throws(OutputError)
+    func open(_ choice: OutputChoice, _ form: OutputChoice.Live, _ provider: BackendEncoderProvider)
+        throws(OutputError)
         -> BroadcastSink
     {
         let container = choice.container.map {
@@ -22,14 +23,16 @@ struct LiveOutput {
         switch form {
         case .listening(let address):
             let sink = try BroadcastSink(
-                listeningOn: address, options: options, container: container, requestKeyframe: requestKeyframe,
+                listeningOn: address, options: options, container: container,
+                requestKeyframe: requestKeyframe,
                 report: { [console] event in console.inform("\(event)") })
             announce(sink)
             return sink
         case .connecting(let address):
             let outages = OutageNotice(console: console, output: "\(OutputChoice.scheme)://\(address)")
             return try BroadcastSink(
-                connectingTo: address, options: options, container: container, requestKeyframe: requestKeyframe,
+                connectingTo: address, options: options, container: container,
+                requestKeyframe: requestKeyframe,
                 report: { event in outages.report(event) })
         case .sending(let url):
             let outages = OutageNotice(console: console, output: "\(url)")
