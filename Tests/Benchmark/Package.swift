@@ -21,7 +21,7 @@ let package = Package(
         .target(name: "Time"),
         .target(name: "Threading", dependencies: ["Time"]),
         .target(name: "Files", dependencies: ["CSystem", "Time"]),
-        .target(name: "Network", dependencies: ["CSystem", "Files", "Threading", "Time"]),
+        .target(name: "Network", dependencies: ["CSystem", "CFFmpeg", "Files", "Threading", "Time"]),
         .target(name: "Pictures", dependencies: ["CV4L2", "Time"]),
         .target(name: "Bitstream", dependencies: ["Pictures", "Time"]),
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),

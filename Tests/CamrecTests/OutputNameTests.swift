@@ -10,7 +10,9 @@ import Testing
         "accepts names of video files",
         arguments: [
             "a.h264", "a.264", "a.AVC", "a.h265", "b/a.hevc", "a.mkv", "a.mp4", "a.ts", "%H%M.h264", "-",
-            "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/null", "tcp://host:9982",
+            "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/null", "tcp://host:9982", "rtsp://host/cam",
+            "rtsp://user:password@[::1]:8554/cam", "srt://host:8890?streamid=publish:cam",
+            "udp://239.0.0.1:5000",
         ])
     func taken(name: String) { #expect(OutputName(name).refusal(codec: nil) == nil) }
 
@@ -33,12 +35,23 @@ import Testing
 
     @Test(
         "answers a URL of another scheme with what camrec supports",
-        arguments: ["rtsp://host/x", "RTMP://host/app", "srt://host:1", "udp://host:5000"])
+        arguments: ["http://host/x", "RTMP://host/app", "rist://host:1"])
     func schemes(url: String) throws {
         for codec in [nil, Codec.h264] {
             let reason = try #require(OutputName(url).refusal(codec: codec))
             #expect(reason.contains("tcp://HOST:PORT") && reason.contains("--listen"))
         }
+    }
+
+    @Test(
+        "an address that is none is not repeated: it may contain a password",
+        arguments: [
+            "rtsp://a:secret@host", "srt://host?passphrase=secret", "rtsps://a:secret@host/cam",
+            "udp://secret",
+        ])
+    func secrets(url: String) throws {
+        let reason = try #require(OutputName(url).refusal(codec: nil))
+        #expect(!reason.contains("secret") && reason.contains("; use "))
     }
 
     @Test("an address needs a port, and a file: URL is a path")
