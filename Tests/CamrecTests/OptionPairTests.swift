@@ -64,6 +64,7 @@ import Testing
         "ring": Sample("--ring=1m"), "post": Sample("--post=1m", needs: "--ring=1m"),
         "listen": Sample("--listen=9982"), "listen:open": Sample("--listen=0.0.0.0:9982"),
         "listen:socket": Sample("--listen=unix:/tmp/x,mode=660"),
+        "stream-format": Sample("--stream-format=ts", needs: "--listen=0.0.0.0:9982"),
         "max-clients": Sample("--max-clients=4", needs: "--listen=0.0.0.0:9982"),
         "max-clients:one": Sample("--max-clients=1", needs: "--listen=0.0.0.0:9982"),
         "max-clients-per-address": Sample("--max-clients-per-address=2", needs: "--listen=0.0.0.0:9982"),
@@ -76,7 +77,7 @@ import Testing
         "verbose": Sample("--verbose"),
         "output": Sample("a.h264"), "output:hevc": Sample("a.h265"), "output:container": Sample("a.mkv"),
         "output:dated": Sample("%H.h264"), "output:stream": Sample("-"),
-        "output:sent": Sample("tcp://host:1"),
+        "output:sent": Sample("tcp://host:1"), "output:published": Sample("rtsp://host/cam"),
     ]
 
     private static let cameraAlone = [
@@ -129,11 +130,13 @@ import Testing
         (["level:low", "level:h264"], ["max-bitrate", "max-bitrate:same", "max-bitrate:low"], .refused),
         (["level", "level:low", "level:h264"], ["size:large"], .refused),
         // Outputs that are not files.
-        (["output:stream", "output:sent"], segments + ["sync"], .refused),
+        (["output:stream", "output:sent", "output:published"], segments + ["sync"], .refused),
+        // Browsers reject B frames.
+        (["output:published"], ["bframes"], .refused),
         (["output:stream"], ["report:stream", "timestamps:stream"], .refused),
         (["report:stream"], ["timestamps:stream"], .refused),
         // Segments are never replaced, nor are outputs that are not files.
-        (["overwrite"], segments + ["output:stream", "output:sent"], .warns),
+        (["overwrite"], segments + ["output:stream", "output:sent", "output:published"], .warns),
         // Whom a limit per address affects.
         (["max-clients-per-address"], ["listen", "max-clients:one"], .warns),
         (["max-clients-per-address"], ["listen:socket"], .refused),

@@ -2,6 +2,7 @@ import Bitstream
 import CTestAllocations
 import TestSupport
 import Testing
+import Time
 
 @testable import Output
 
