@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures how old a picture is at a receiver's socket, and when it is decoded, for camrec and for others.
 
-usage: latency.py BINARIES BENCHMARK FOLDER [ROUNDS]     (scripts/bench calls it, with bare in FOLDER)
+usage: latency.py BINARIES BENCHMARK FOLDER [ROUNDS] [publishing]     (scripts/bench calls it, with bare in FOLDER)
 
 Every picture carries its number and the time of its capture, as the live test source draws them. The contenders run
 in turn, one round each, and the first second of each round does not count, because connecting is not measured.
@@ -122,6 +122,18 @@ class Bench:
     def simple(self, encoder="libx264", low_power="-", prefix=()):
         return [*prefix, self.bare, self.pipe, f"listen:{PORT}", encoder, low_power]
 
+    def publish(self, command):
+        """One round of a contender that publishes on an RTSP server, whose output the receiver gets."""
+        server = subprocess.Popen(
+            ["/usr/bin/python3", "Tests/Lab/verify/rtsp.py", "serve", str(PORT + 1), f"tcp:{PORT}", "h264"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        server.stdout.readline()
+        try:
+            return self.run([*command, f"rtsp://127.0.0.1:{PORT + 1}/cam"])
+        finally:
+            server.kill()
+            server.wait()
+
     def run(self, command, crowd=0):
         """One round of a contender: samples, seconds of CPU, and the report if there is one."""
         if os.path.exists(self.report):
@@ -202,9 +214,12 @@ def main():
     rounds = int(sys.argv[4]) if len(sys.argv) > 4 else 3
     programs = binaries, benchmark
     sys.stdout.reconfigure(line_buffering=True)
-    print(f"Everything ran {take_precedence()}.\n\n## libx264, 1280x720 at 30 pictures a second\n")
     os.mkfifo(f"{folder}/pipe.y4m")
     bench = Bench(programs, folder, "1280x720", 30, 330)
+    if sys.argv[5:] == ["publishing"]:
+        print(f"Everything ran {take_precedence()}.\n\n## Through an RTSP server, 1280x720 at 30 pictures a second\n")
+        return publish(bench, rounds)
+    print(f"Everything ran {take_precedence()}.\n\n## libx264, 1280x720 at 30 pictures a second\n")
     x264 = ["-c:v", "libx264", "-preset", "veryfast"]
     quick = x264 + ["-tune", "zerolatency", "-threads", "1", "-x264-params", "scenecut=0:sliced-threads=0"]
     early = ["-fflags", "nobuffer", "-probesize", "32", "-analyzeduration", "0"]
@@ -228,6 +243,21 @@ def main():
     ], rounds)
     print("\n## On the screen\n")
     watch(Bench(programs, folder, "1280x720", 30, 570), f"{binaries}/camplay", folder, rounds)
+
+
+def publish(bench, rounds):
+    """Through GStreamer's RTSP server, beside ffmpeg's publishing."""
+    rate = ["-b:v", str(bench.bits), "-maxrate", str(bench.bits * 3 // 2), "-bufsize", str(bench.bits * 3 // 2), "-g", str(bench.rate)]
+    ffmpeg = ["ffmpeg", "-v", "error", "-nostdin", "-fflags", "nobuffer", "-probesize", "32", "-analyzeduration", "0", "-i", bench.pipe]
+    x264 = ["-c:v", "libx264", "-preset", "veryfast"]
+    quick = x264 + ["-tune", "zerolatency", "-threads", "1", "-x264-params", "scenecut=0:sliced-threads=0"]
+    rtsp = ["-flush_packets", "1", "-f", "rtsp", "-rtsp_transport", "tcp"]
+    camrec = [bench.camrec, "--device", bench.pipe, "--encoder", "software", "--frames", str(bench.frames)]
+    compare([
+        ("camrec", lambda: bench.publish([*camrec, "--report", bench.report, "--overwrite"])),
+        ("ffmpeg, zerolatency", lambda: bench.publish([*ffmpeg, *quick, *rate, *rtsp])),
+        ("ffmpeg, its defaults", lambda: bench.publish([*ffmpeg, *x264, *rate, *rtsp])),
+    ], rounds)
 
 
 def watch(bench, camplay, folder, rounds):

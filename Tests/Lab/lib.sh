@@ -128,6 +128,11 @@ decodes_silently() { # FILE: ffmpeg's decoder has nothing to say
     [ -z "$said" ] || { echo "ffmpeg said: $said"; return 1; }
 }
 
+decodes_container() { # FILE: from its first picture on
+    local said
+    said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode -i "$1" -fps_mode passthrough -f null - 2>&1) && [ -z "$said" ] || { echo "ffmpeg said: $said"; return 1; }
+}
+
 # What ffprobe reads from FILE's sequence parameter set.
 has_properties() { # FILE KEY=VALUE...
     local found wanted

@@ -33,10 +33,6 @@ arrived() { # FILE FRAMES: it decodes from its first picture on, and at most the
     [ "$frames" -le "$2" ] && [ "$frames" -ge $(($2 - 2)) ] || { echo "$frames frames in place of $2"; return 1; }
 }
 begins_with_keyframe_in() { [ "$(ffprobe -v error -show_entries packet=flags -of csv=p=0 "$1" | sed -n 1p | cut -c 1)" = K ]; }
-decodes_container() { # FILE: from its first picture on
-    local said
-    said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode -i "$1" -fps_mode passthrough -f null - 2>&1) && [ -z "$said" ] || { echo "ffmpeg said: $said"; return 1; }
-}
 begins_with_keyframe() { [ "$(ffprobe -v error -f "$(demuxer "$1")" -show_entries packet=flags -of csv=p=0 "$1" | sed -n 1p | cut -c 1)" = K ]; }
 source=(--device test --size 640x480 --encoder software)
 

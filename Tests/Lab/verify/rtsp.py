@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """A real RTSP server that takes published streams, what passes on the way to it, and checks of both.
 
-usage: rtsp.py serve PORT FOLDER CODEC [USER:PASSWORD]
-                                   GStreamer's server: what is published as /cam on 127.0.0.1:PORT goes to FOLDER, a
-                                   numbered file for each session; CODEC is h264 or h265
+usage: rtsp.py serve [HOST:]PORT FOLDER CODEC [USER:PASSWORD]
+                                   GStreamer's server: what is published as /cam or /1 to /100 on HOST:PORT, by default
+                                   this machine's own, goes to FOLDER, a numbered file for each session, or for tcp:PORT
+                                   to whoever connects there; CODEC is h264 or h265
        rtsp.py tap PORT TARGET FOLDER
                                    passes connections to 127.0.0.1:PORT on to TARGET, and writes to FOLDER, numbered,
                                    what the packets hold (.stream), each picture's times (.times), and which requests
@@ -45,16 +46,21 @@ def serve(port, folder, codec, account=None):
         sessions = 0
 
         def do_create_element(self, _):
-            Factory.sessions += 1
-            while os.path.exists(f"{folder}/{Factory.sessions}.{codec}"):
+            if folder.startswith("tcp:"):
+                sink = f"tcpserversink host=127.0.0.1 port={folder[4:]} sync=false"
+            else:
                 Factory.sessions += 1
+                while os.path.exists(f"{folder}/{Factory.sessions}.{codec}"):
+                    Factory.sessions += 1
+                sink = f"filesink location={folder}/{Factory.sessions}.{codec} sync=false buffer-mode=2"
             return Gst.parse_launch(
-                f"( rtp{codec}depay name=depay0 ! {codec}parse ! video/x-{codec},stream-format=byte-stream "
-                f"! filesink location={folder}/{Factory.sessions}.{codec} sync=false buffer-mode=2 )")
+                f"( rtp{codec}depay name=depay0 ! {codec}parse config-interval=-1 "
+                f"! video/x-{codec},stream-format=byte-stream ! {sink} )")
 
     server = GstRtspServer.RTSPServer()
-    server.set_address("127.0.0.1")
-    server.set_service(port)
+    host, _, number = port.rpartition(":")
+    server.set_address(host or "127.0.0.1")
+    server.set_service(number)
     factory = Factory()
     factory.set_transport_mode(GstRtspServer.RTSPTransportMode.RECORD)
     if account:
@@ -69,7 +75,8 @@ def serve(port, folder, codec, account=None):
         permissions.add_permission_for_role("user", "media.factory.access", True)
         permissions.add_permission_for_role("user", "media.factory.construct", True)
         factory.set_permissions(permissions)
-    server.get_mount_points().add_factory("/cam", factory)
+    for path in ["cam", *map(str, range(1, 101))]:
+        server.get_mount_points().add_factory(f"/{path}", factory)
     if not server.attach(None):
         sys.exit(f"port {port} is taken")
     print("ready", flush=True)

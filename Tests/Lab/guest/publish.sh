@@ -1,0 +1,76 @@
+#!/bin/bash
+# In the guest: a camera published on a real RTSP server, which is killed and restarted, and which is then far away: behind
+# a link with delay and loss, which is cut and mended.
+# usage: publish.sh [--full]      --full kills the server ten times
+set -euo pipefail
+# shellcheck source=guest.sh
+. "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
+cd "$work"
+if [ "${1-}" = --full ]; then rounds=10; else rounds=2; fi
+
+modprobe vivid n_devs=1 node_types=0x1 input_types=0x0
+udevadm settle
+camera=$(vivid_node)
+recording=(--device "$camera" --size 320x240 --fps 10 --keyframe-interval 10 --encoder software)
+server=
+serves() { # FOLDER ADDRESS [COMMAND...]: GStreamer's server there, as $server, begun by COMMAND
+    mkdir -p "$1" && : >"$1/log"
+    "${@:3}" "$PYTHON" "$LAB/verify/rtsp.py" serve "$2" "$1" h264 >"$1/log" 2>&1 &
+    server=$!
+    await 60 grep -q ready "$1/log" || { cat "$1/log"; return 1; }
+}
+in_place() { # NAME COMMAND...: like check, in this shell, whose jobs they are
+    if "${@:2}" >said 2>&1; then pass "$1"; else fail "$1" "$(tail -n 4 said)"; fi
+}
+grows() { [ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt "${2:-2000}" ]; } # FILE [SIZE]
+kill_server() { { kill -KILL $server; wait $server; } 2>/dev/null || true; }
+begins() { # NAME ARGUMENTS...: a recording in the background, as $recorder
+    (limit=700 camrec "${recording[@]}" --report "$1.json" --verbose "${@:2}"; echo $? >"$1.status"; mv stderr "$1.stderr") &
+    recorder=$!
+}
+ends() { # NAME: stopped as by Ctrl-C
+    pkill -INT -x camrec || true
+    wait $recorder
+    check "$1: the recording ends" grep -qx 0 "$1.status"
+    mv "$1.json" "$1.stderr" "$RESULTS/"
+}
+
+# As in the README, while the server comes and goes
+in_place "killed: a server" serves killed 8554
+begins killed rtsp://127.0.0.1:8554/cam killed.mkv
+for ((round = 1; round <= rounds; round++)); do
+    check "killed: round $round arrives" await 60 grows killed/$round.h264
+    kill_server
+    in_place "killed: the server is back" serves killed 8554
+done
+check "killed: the last session arrives" await 60 grows killed/$((rounds + 1)).h264
+ends killed
+kill_server
+mv killed.mkv killed/*.h264 "$RESULTS/"
+on_host check "killed: the file loses nothing" report killed.json 'outputs[1].written == frames.encoded' 'outputs[1].lost == 0' 'frames.droppedByUs == 0'
+on_host check "killed: the file decodes" decodes_container killed.mkv
+on_host check "killed: every connection is in the report, with its end" report killed.json "outputs[0].receivers == $((rounds + 1))" \
+    "len([r for r in receivers if 'connection' in r.left]) == $rounds" 'outputs[0].written + outputs[0].lost == frames.encoded'
+on_host check "killed: the last session decodes" decodes_silently $((rounds + 1)).h264
+
+# Far away
+make_distance
+modprobe sch_netem
+ip netns exec $far ip link set lo up
+ip netns exec $far tc qdisc add dev far root netem delay 100ms 10ms loss 2%
+tc qdisc add dev $near_link root netem delay 100ms 10ms loss 2%
+in_place "far: a server" serves far "$far_address:8554" ip netns exec $far
+begins far --client-timeout 5s "rtsp://$far_address:8554/cam" far.mkv
+check "far: it arrives, through delay and loss" await 90 grows far/1.h264 8000
+ip link set $near_link down
+check "far: a cut link is noticed" await 60 grep -qE 'it stalled for 5 s|connection lost' stderr
+ip link set $near_link up
+check "far: mended, it arrives again" await 90 grows far/2.h264
+ends far
+kill_server
+mkdir "$RESULTS/far"
+mv far.mkv far/*.h264 "$RESULTS/far/"
+on_host check "far: the file loses nothing" report far.json 'outputs[1].written == frames.encoded' 'outputs[1].lost == 0'
+on_host check "far: two connections" report far.json 'outputs[0].receivers == 2'
+on_host check "far: the last session decodes" decodes_silently far/2.h264
+finish
