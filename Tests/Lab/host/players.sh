@@ -1,5 +1,6 @@
 #!/bin/bash
-# A live stream in common players: exactly the commands that docs/guide/live.md shows, on a virtual display.
+# A live stream in common players: exactly the commands that docs/guide/live.md and publishing.md show, on a virtual
+# display.
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -18,10 +19,10 @@ source="smptehdbars=s=320x240:r=30,format=yuv420p"
 mkfifo pictures.y4m
 ffmpeg -nostdin -v error -f lavfi -i "$source" -frames:v 1 positive.png
 ffmpeg -nostdin -v error -f lavfi -i "$source,negate" -frames:v 1 negative.png
-sends() { # CODEC: a recording of them in the background, on $port
+sends() { # CODEC [OPTION]...: a recording of them in the background, on $port
     ffmpeg -nostdin -v quiet -f lavfi -i "$source,negate=enable='mod(floor(t/2),2)'" -f yuv4mpegpipe -y pictures.y4m &
     : >log
-    timeout --kill-after=5 100 "$CAMREC" --device pictures.y4m --pace --encoder software --codec "$1" --listen 0 --verbose 2>log &
+    timeout --kill-after=5 100 "$CAMREC" --device pictures.y4m --pace --encoder software --codec "$1" --listen 0 --verbose "${@:2}" 2>log &
     recorder=$!
     until port=$(sed -nE 's/^listening on .*:([0-9]+)$/\1/p' log) && [ -n "$port" ]; do kill -0 $recorder; sleep 0.05; done
 }
@@ -39,6 +40,12 @@ shows() { # PICTURE
 }
 guide() { # PROGRAM: the line of the guide by which it plays a live stream, with the actual port
     grep -E "^$1 .*(:|port=)9982" "$LAB/../../docs/guide/live.md" | sed -E "s/(:|port=)9982/\1$port/"
+}
+# The same for a transport stream, which needs no options.
+plain() { # PROGRAM
+    local command
+    command=$(grep -oE "\`$1 [^\`]*HOST[^\`]*9982[^\`]*\`" "$LAB/../../docs/guide/publishing.md" | sed -n 1p)
+    sed "s/\`//g; s/HOST/127.0.0.1/; s/9982/$port/" <<<"$command"
 }
 as_hevc() { sed 's/h264parse ! avdec_h264/h265parse ! avdec_h265/; s/h264/hevc/'; }
 plays() { # NAME COMMAND: in its own folder and on its own display
@@ -60,8 +67,8 @@ plays() { # NAME COMMAND: in its own folder and on its own display
     kill $screen
 }
 
-for codec in h264 hevc; do
-    sends $codec
+for codec in h264 hevc ts; do
+    if [ $codec = ts ]; then sends h264 --stream-format ts; else sends $codec; fi
     running=()
     if [ $codec = h264 ]; then
         bash -c "exec $(guide ffmpeg)" </dev/null >ffmpeg.log 2>&1 &
@@ -72,8 +79,11 @@ for codec in h264 hevc; do
             skip "players: $program, $codec" "it is not installed"
             continue
         fi
-        command=$(guide $program)
-        [ $codec = h264 ] || command=$(as_hevc <<<"$command")
+        case $codec in
+            h264) command=$(guide $program) ;;
+            hevc) command=$(guide $program | as_hevc) ;;
+            ts) command=$(plain $program) ;;
+        esac
         # VLC refuses root, and here it needs no window but the picture's.
         if [ $program = vlc ]; then
             mkdir -p -m 777 home
