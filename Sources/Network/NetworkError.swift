@@ -26,6 +26,8 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case noResources(errno: Int32)
         /// libavformat, or its support of a protocol, is missing.
         case noProtocol(reason: String)
+        /// There is no passphrase, or none that SRT takes.
+        case badPassphrase
         /// libavformat could not connect, in its own words.
         case protocolFailed(detail: String)
         /// The server does not speak RTSP.
@@ -88,6 +90,9 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
                 ? "cannot create the socket \(address): a program already listens there; use another path"
                 : "cannot create the socket \(address): it exists and is not a socket; use another path"
         case .noProtocol(let reason): "\(address): \(reason); install FFmpeg's libavformat with it"
+        case .badPassphrase:
+            "\(address): a passphrase has 10 to 79 bytes; put it in CAMREC_PASSWORD, or leave passphrase= out to send "
+                + "unencrypted"
         case .protocolFailed(let detail):
             "cannot connect to \(address): \(detail); check the address and the receiver"
         case .notRTSP: "\(address): the server does not speak RTSP; check the port"

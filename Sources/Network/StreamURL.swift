@@ -32,6 +32,8 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
         else { return nil }
         (self.transport, self.receiver) = (transport, receiver)
         options = rest.dropFirst(place.count + 1).split(separator: "&")
+        let names = options.map { String($0.prefix { $0 != "=" }) }
+        guard names.allSatisfy(transport.options.contains) else { return nil }
     }
 
     /// The URL for libavformat. With an empty `passphrase=`, that comes from elsewhere.
@@ -53,14 +55,56 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
 
     private static let passphrase = "passphrase="
 
+    /// Returns a text of libavformat's without the URL's options.
+    public func concealing(_ text: String) -> String {
+        var text = text.replacing(complete, with: "\(self)")
+        for option in options {
+            let value = option.drop { $0 != "=" }.dropFirst()
+            if !value.isEmpty, text.contains(value) { text = "" }
+        }
+        return text
+    }
+
+    /// The passphrase in the URL; nil if there is none.
+    public var givenPassphrase: String? {
+        options.first { $0.hasPrefix(Self.passphrase) && $0 != Self.passphrase }
+            .map { String($0.dropFirst(Self.passphrase.count)) }
+    }
+
+    /// Whether a secret is in the URL: a passphrase, or a password in SRT's stream ID.
+    public var hasSecret: Bool {
+        givenPassphrase != nil || options.contains { $0.hasPrefix("streamid=") && $0.count { $0 == ":" } > 2 }
+    }
+
     /// Whether the stream is encrypted with a passphrase that is not in the URL.
     public var wantsPassphrase: Bool { options.contains { $0 == Self.passphrase } }
 
-    /// Whether there is a passphrase in the URL.
-    public var hasPassphrase: Bool {
-        options.contains { $0.hasPrefix(Self.passphrase) && $0 != Self.passphrase }
-    }
-
     /// The URL without its options.
     public var description: String { "\(transport.rawValue)://\(receiver)" }
+}
+
+extension StreamURL.Transport {
+    /// The names of libavformat's options that a sender can use. A misspelt one would be ignored, and `passphrase` with
+    /// it the encryption.
+    fileprivate var options: Set<String> {
+        switch self {
+        case .srt:
+            [
+                "connect_timeout", "enforced_encryption", "inputbw", "ipttl", "iptos", "kmpreannounce",
+                "kmrefreshrate",
+                "latency", "linger", "listen_timeout", "lossmaxttl", "maxbw", "messageapi", "minversion",
+                "mode", "mss",
+                "nakreport", "oheadbw", "passphrase", "payload_size", "pbkeylen", "peerlatency", "pkt_size",
+                "rcvlatency", "send_buffer_size", "smoother", "snddropdelay", "streamid", "tlpktdrop",
+                "transtype",
+                "tsbpd",
+            ]
+        case .udp:
+            [
+                "bitrate", "broadcast", "buffer_size", "burst_bits", "connect", "dscp", "localaddr",
+                "localport",
+                "pkt_size", "reuse", "ttl",
+            ]
+        }
+    }
 }

@@ -105,6 +105,8 @@ public struct OutputChoice: Sendable {
         }
     }
 
+    /// Whether libavformat sends it.
+    public var isSending: Bool { if case .live(.sending) = form { true } else { false } }
 }
 
 extension OutputChoice.Live {

@@ -35,13 +35,22 @@ struct OutputName {
         let what =
             fileExtension.map { "'\($0)' is not a video format that camrec knows" }
             ?? "the name does not say which video format"
-        return "'\(text)': \(what); use .h264, .h265, .mkv, .mp4 or .ts, or add --codec h264 for a raw stream"
+        return
+            "'\(shown)': \(what); use .h264, .h265, .mkv, .mp4 or .ts, or add --codec h264 for a raw stream"
+    }
+
+    /// The text for messages: what may be a user and a password is left out.
+    private var shown: String {
+        guard let end = text.lastIndex(of: "@"), let start = text[..<end].firstIndex(of: ":") else {
+            return text
+        }
+        return "\(text[...start])…\(text[end...])"
     }
 
     private func refusal(ofScheme scheme: String) -> String? {
         switch scheme {
         case OutputChoice.scheme:
-            return isAddress ? nil : "'\(text)' is not an address; use \(scheme)://HOST:PORT"
+            return isAddress ? nil : "'\(shown)' is not an address; use \(scheme)://HOST:PORT"
         case RTSPAddress.scheme:
             // Not quoted: it may contain a password.
             return isAddress
@@ -49,7 +58,8 @@ struct OutputName {
                 : "the \(scheme):// output is not a valid address; use \(scheme)://[USER@]HOST[:PORT]/PATH"
         case "srt", "udp":
             return isAddress
-                ? nil : "the \(scheme):// output is not a valid address; use \(scheme)://HOST:PORT[?OPTIONS]"
+                ? nil
+                : "the \(scheme):// output is not a valid address, or has an unknown option; use \(scheme)://HOST:PORT[?OPTIONS]"
         case "rtsps":
             return "camrec does not encrypt RTSP; use rtsp:// on this machine, or through an SSH tunnel"
         case "file":

@@ -118,7 +118,8 @@ struct RecordCommand: ParsableCommand {
         let session = RecordingSession(
             command: self, console: console, signals: signals, control: control)
         let ending = session.run()
-        if ending.leavesThread {
+        // A thread of libavformat's may still be connecting, and libsrt's exit handlers crash beside it.
+        if ending.leavesThread || choices.contains(where: \.isSending) {
             console.finish()
             ending.status.endProcess()
         }

@@ -45,6 +45,21 @@ import Testing
                 == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
     }
 
+    @Test("several challenges in one header are told apart")
+    func combined() throws {
+        let said = try #require(
+            header([#"Basic realm="x, y", Digest realm="r", nonce="n", Basic realm="z""#]))
+        #expect(said.hasPrefix("Digest username="))
+        #expect(said.contains(#"realm="r", nonce="n""#))
+    }
+
+    @Test("a nonce that is too old is no wrong password", arguments: ["stale=true", "stale=\"TRUE\""])
+    func stale(field: String) {
+        #expect(
+            RTSPAuthorization.isStale(["Basic realm=\"r\"", "Digest realm=\"r\", \(field), nonce=\"n\""]))
+        #expect(!RTSPAuthorization.isStale(["Digest realm=\"stale=true\", nonce=\"n\""]))
+    }
+
     @Test("each use of a server's nonce has its number")
     func counts() {
         var authorization = RTSPAuthorization(

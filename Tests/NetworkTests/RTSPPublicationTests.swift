@@ -117,6 +117,15 @@ import Threading
         #expect(server.requests.count == 3)
     }
 
+    @Test("passes over packets, requests and provisional responses before an answer")
+    func interleaved() throws {
+        let noise =
+            "$\u{1}\u{0}\u{2}xxRTSP/1.0 100 Continue\r\nCSeq: 1\r\n\r\nOPTIONS * RTSP/1.0\r\nCSeq: 9\r\n\r\n"
+        server.answers(["200 OK", "200 OK\r\n\(Self.session)", "200 OK"], precededBy: noise)
+        try publish()
+        #expect(server.requests.count == 3)
+    }
+
     @Test("a server that says nothing is given up when interrupted")
     func silent() throws {
         server.says("")

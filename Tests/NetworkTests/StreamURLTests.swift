@@ -13,13 +13,22 @@ import Testing
         #expect(StreamURL("UDP://239.0.0.1:5000/")?.complete == "udp://239.0.0.1:5000?pkt_size=1316")
     }
 
+    @Test("what libavformat says of a URL is told without its options")
+    func concealing() throws {
+        let url = try #require(StreamURL("srt://a:1?passphrase=secretsecret&streamid=publish:x:u:hidden"))
+        #expect(url.hasSecret)
+        let said = "Connection to \(url.complete) failed: Input/output error"
+        #expect(url.concealing(said) == "Connection to srt://a:1 failed: Input/output error")
+        #expect(url.concealing("bad streamid publish:x:u:hidden") == "")
+    }
+
     @Test("an empty passphrase comes from elsewhere")
     func passphrase() throws {
         let empty = try #require(StreamURL("srt://a:1?passphrase=&latency=5"))
-        #expect(empty.wantsPassphrase && !empty.hasPassphrase)
+        #expect(empty.wantsPassphrase && empty.givenPassphrase == nil)
         #expect(empty.complete == "srt://a:1?latency=5&pkt_size=1316&linger=3")
         let given = try #require(StreamURL("srt://a:1?passphrase=secretsecret"))
-        #expect(!given.wantsPassphrase && given.hasPassphrase)
+        #expect(!given.wantsPassphrase && given.givenPassphrase == "secretsecret" && given.hasSecret)
         #expect(StreamURL("srt://a:1")?.wantsPassphrase == false)
     }
 
@@ -28,6 +37,7 @@ import Testing
         arguments: [
             "", "srt://", "srt://host", "srt://host:", "srt://host:0", "srt://:8890x", "srt://host:99999",
             "tcp://host:1", "file:///etc/passwd", "srt://ho st:1", "srt://host:1?a\nb", "srt://host:1/path",
+            "srt://host:1?Passphrase=secretsecret", "udp://host:1?passphrase=secretsecret",
         ])
     func malformed(text: String) { #expect(StreamURL(text) == nil) }
 }

@@ -39,6 +39,7 @@ struct RTSPAuthorization {
     /// - Parameter challenges: the `WWW-Authenticate` headers.
     /// - Returns: nil if none of them is known.
     init?(challenges: [String], user: String, password: String) {
+        let challenges = challenges.flatMap(Self.split)
         let digests = challenges.compactMap(Self.digest)
         let strongest = digests.first { $0.algorithm == .sha256 } ?? digests.first
         let isBasic = challenges.contains { $0.lowercased().hasPrefix("basic") }
@@ -94,6 +95,36 @@ struct RTSPAuthorization {
         av_hash_update(context, bytes, bytes.count)
         av_hash_final(context, &sum)
         return sum.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
+    /// Whether a server rejects a proof only because its nonce is too old (RFC 7616, 3.3).
+    static func isStale(_ challenges: [String]) -> Bool {
+        challenges.flatMap(split).contains { challenge in
+            let words = challenge.split(separator: " ", maxSplits: 1)
+            return words.count == 2 && fields(of: words[1])["stale"]?.lowercased() == "true"
+        }
+    }
+
+    /// Splits a header, which may have several challenges (RFC 7235, 4.1): each begins with a word before a space.
+    private static func split(_ header: String) -> [String] {
+        var (parts, isQuoted) = ([""], false)
+        for character in header {
+            if character == "\"" { isQuoted.toggle() }
+            if character == ",", !isQuoted {
+                parts.append("")
+            } else {
+                parts[parts.count - 1].append(character)
+            }
+        }
+        return parts.reduce(into: []) { challenges, part in
+            let part = part.drop { $0 == " " || $0 == "\t" }
+            let isField = part.prefix { $0 != " " }.contains("=")
+            if isField, let last = challenges.last {
+                challenges[challenges.count - 1] = "\(last), \(part)"
+            } else if !part.isEmpty {
+                challenges.append(String(part))
+            }
+        }
     }
 
     /// Reads a challenge; nil if it is none of a known kind.

@@ -74,7 +74,7 @@ struct RTSPConnection: ~Copyable {
     private mutating func readChallenge(_ response: RTSPResponse) throws(NetworkError) {
         let challenges = response.all("www-authenticate")
         // A number that proves something once may have become too old meanwhile.
-        guard authorization == nil || challenges.contains(where: { $0.lowercased().contains("stale=true") })
+        guard authorization == nil || RTSPAuthorization.isStale(challenges)
         else { throw NetworkError(.wrongPassword, address: "\(address)") }
         guard let user = address.user, let password else {
             throw NetworkError(.needsPassword, address: "\(address)")
@@ -90,10 +90,11 @@ struct RTSPConnection: ~Copyable {
     /// Sends a request and waits for its response.
     private mutating func exchange(_ request: [UInt8]) throws(NetworkError) -> RTSPResponse {
         try send(request)
-        // A response to something else is none of ours.
+        // A response to something else is none of ours, and one that announces another is none yet.
         while true {
-            let response = try receive()
-            if Int(response["cseq"] ?? "") == sequence { return response }
+            if let response = try receive(), Int(response["cseq"] ?? "") == sequence, response.status >= 200 {
+                return response
+            }
         }
     }
 
@@ -109,14 +110,30 @@ struct RTSPConnection: ~Copyable {
         }
     }
 
-    private mutating func receive() throws(NetworkError) -> RTSPResponse {
+    /// - Returns: nil for a request of the server's, which need not be answered before the stream begins.
+    private mutating func receive() throws(NetworkError) -> RTSPResponse? {
+        try skipPackets()
         let head = try receiveHead()
+        let firstLine = head.prefix { $0 != 13 && $0 != 10 }
+        if firstLine.count > 9, firstLine.suffix(9).starts(with: Array(" RTSP/1.".utf8)) { return nil }
         guard let response = RTSPResponse(head: head), let length = response.bodyLength,
             length <= Self.longestBody
         else { throw NetworkError(.notRTSP, address: "\(address)") }
         while pending.count < length { try receiveMore() }
         pending.removeFirst(length)
         return response
+    }
+
+    /// Discards packets that a server sends before it answers (RFC 2326, 10.12).
+    private mutating func skipPackets() throws(NetworkError) {
+        while true {
+            while pending.isEmpty { try receiveMore() }
+            guard pending[0] == UInt8(ascii: "$") else { return }
+            while pending.count < 4 { try receiveMore() }
+            let length = 4 + (Int(pending[2]) << 8 | Int(pending[3]))
+            while pending.count < length { try receiveMore() }
+            pending.removeFirst(length)
+        }
     }
 
     /// Returns the lines up to the first empty one.
@@ -130,7 +147,7 @@ struct RTSPConnection: ~Copyable {
             }
             searched = max(0, pending.count - 3)
             try receiveMore()
-            guard pending.count <= Self.longestHead, zip(pending, Self.beginning).allSatisfy(==) else {
+            guard pending.count <= Self.longestHead else {
                 throw NetworkError(.notRTSP, address: "\(address)")
             }
         }
@@ -148,12 +165,19 @@ struct RTSPConnection: ~Copyable {
     private mutating func receiveMore() throws(NetworkError) {
         try withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { (room) throws(NetworkError) in
             while true {
+                // Also where the socket never runs empty.
+                guard Instant.now < deadline else {
+                    throw NetworkError(.timedOut(after: timeout), address: "\(address)")
+                }
+                guard !interruption.isRaised else { throw NetworkError(.interrupted, address: "\(address)") }
                 switch socket.receive(into: room) {
                 case .received(let count):
                     pending += UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(room)[..<count])
                     return
                 case .nothing: try wait(for: POLLIN)
-                case .ended: throw NetworkError(.closedByServer, address: "\(address)")
+                case .ended:
+                    let isOther = !pending.starts(with: Self.beginning) && !pending.isEmpty
+                    throw NetworkError(isOther ? .notRTSP : .closedByServer, address: "\(address)")
                 case .broken(let code): throw failure(code)
                 }
             }

@@ -112,6 +112,12 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
         options.mostReceivers = 1
         options.startsAtLatestKeyframe = true
         let timeout = options.timeout
+        // Never unencrypted where a passphrase is wanted.
+        if let secret = url.wantsPassphrase ? passphrase ?? "" : url.givenPassphrase,
+            !(10...79).contains(secret.utf8.count)
+        {
+            throw OutputError(.network(NetworkError(.badPassphrase, address: "\(url)")), output: "\(url)")
+        }
         let framing = try ContainerFraming(.transportStream, stream: stream, name: "\(url)")
         do throws(NetworkError) {
             try self.init(

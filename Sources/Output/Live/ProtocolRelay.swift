@@ -64,7 +64,8 @@ final class ProtocolRelay: @unchecked Sendable {
             return NetworkError(
                 .noProtocol(reason: "this FFmpeg lacks \(url.transport.rawValue)"), address: "\(url)")
         }
-        let detail = String(cString: cffmpeg_last_error())
+        // It quotes the whole URL, with its passwords.
+        let detail = url.concealing(String(cString: cffmpeg_last_error()))
         cffmpeg_clear_log()
         return detail.isEmpty
             ? NetworkError(.notConnected(errno: -result), address: "\(url)")

@@ -25,7 +25,7 @@ struct PublishingPassword {
         {
             return text
         }
-        return variable(Self.variableName)
+        return variable(Self.variableName).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private static func firstLine(of path: String) -> String? {
@@ -35,6 +35,7 @@ struct PublishingPassword {
         var bytes = [UInt8](repeating: 0, count: longest)
         let count = read(file, &bytes, bytes.count)
         guard count > 0 else { return nil }
-        return String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        let line = bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }
+        return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
     }
 }

@@ -16,7 +16,7 @@ struct PublishingRule: OptionRule {
         let exposed = command.arguments.lazy.compactMap { argument -> String? in
             switch OutputChoice.Live(url: argument) {
             case .publishing(let address) where address.password != nil: "\(address)"
-            case .sending(let url) where url.hasPassphrase: "\(url)"
+            case .sending(let url) where url.hasSecret: "\(url)"
             default: nil
             }
         }

@@ -6,6 +6,8 @@ set -euo pipefail
 # shellcheck source=guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
 cd "$work"
+# What the shell says of jobs that are killed is kept apart from the guest's console.
+exec 2>"$RESULTS/messages"
 if [ "${1-}" = --full ]; then rounds=10; else rounds=2; fi
 
 modprobe vivid n_devs=1 node_types=0x1 input_types=0x0
@@ -28,8 +30,8 @@ begins() { # NAME ARGUMENTS...: a recording in the background, as $recorder
     (limit=700 camrec "${recording[@]}" --report "$1.json" --verbose "${@:2}"; echo $? >"$1.status"; mv stderr "$1.stderr") &
     recorder=$!
 }
-ends() { # NAME: stopped as by Ctrl-C
-    pkill -INT -x camrec || true
+ends() { # NAME: stopped by a signal
+    pkill -TERM -x camrec || true
     wait $recorder
     check "$1: the recording ends" grep -qx 0 "$1.status"
     mv "$1.json" "$1.stderr" "$RESULTS/"

@@ -147,7 +147,7 @@ check "stopped: the file loses nothing" is_sound stopped.h264 --frames 300
 stop_all
 
 # Another server
-ffmpeg -nostdin -v error -rtsp_flags listen -i "rtsp://127.0.0.1:$port/cam" -c copy -f h264 listened.h264 2>listened.log &
+timeout 60 ffmpeg -nostdin -v error -rtsp_flags listen -i "rtsp://127.0.0.1:$port/cam" -c copy -f h264 listened.h264 2>listened.log &
 listens() { ss -ltn | grep -q ":$port "; }
 await 20 listens
 records "ffmpeg: records" "${source[@]}" --frames 60 "rtsp://127.0.0.1:$port/cam" ffmpeg.h264
@@ -156,7 +156,7 @@ check "ffmpeg: it has the pictures" arrived listened.h264 60
 
 # Over SRT, to its own tool, with and without a passphrase, which is killed and restarted; and over UDP
 receives_srt() { # FILE PORT [OPTIONS]
-    srt-live-transmit -q "srt://:$2?mode=listener&${3-}" file://con >"$1" 2>srt.log &
+    srt-live-transmit -a no -q "srt://:$2?mode=listener&${3-}" file://con >"$1" 2>srt.log &
     server=$!
     await 10 bash -c "ss -lun | grep :$2"
 }
@@ -211,12 +211,12 @@ check "UDP: it decodes" decodes_ts udp.ts
 
 # Containers for receivers: late ones begin with a keyframe, and have the pictures' times
 for format in ts mkv; do
-    "$CAMREC" "${source[@]}" --frames 150 --keyframe-interval 30 --stream-format $format --listen "$port" live.mkv --overwrite --quiet &
+    timeout 60 "$CAMREC" "${source[@]}" --frames 150 --keyframe-interval 30 --stream-format $format --listen "$port" live.mkv --overwrite --quiet &
     recorder=$!
     await 20 listens
     for late in 1 2; do
         sleep 1
-        ffmpeg -nostdin -v error -i "tcp://127.0.0.1:$port" -c copy -copyts -f matroska "late-$late.mkv" 2>late-$late.log &
+        timeout 60 ffmpeg -nostdin -v error -i "tcp://127.0.0.1:$port" -c copy -copyts -f matroska "late-$late.mkv" 2>late-$late.log &
     done
     wait $recorder
     wait
