@@ -149,7 +149,7 @@ let package = Package(
             name: "CamrecTests",
             dependencies: [
                 "camrec", "Acceleration", "Capture", "Recorder", "Encoder", "Output", "Bitstream", "Pictures",
-                "Terminal", "Time",
+                "Terminal", "TestSupport", "Time",
             ]),
         .testTarget(
             name: "CamplayTests",
