@@ -90,11 +90,11 @@ struct RTSPConnection: ~Copyable {
     /// Sends a request and waits for its response.
     private mutating func exchange(_ request: [UInt8]) throws(NetworkError) -> RTSPResponse {
         try send(request)
-        // A response to something else is none of ours, and one that announces another is none yet.
         while true {
-            if let response = try receive(), Int(response["cseq"] ?? "") == sequence, response.status >= 200 {
-                return response
-            }
+            guard let response = try receive() else { continue }
+            // A response to something else is none of ours, and one that announces another is none yet.
+            let isOurs = response["cseq"].map { Int($0) == sequence } ?? true
+            if isOurs, response.status >= 200 { return response }
         }
     }
 

@@ -4,16 +4,21 @@ import Threading
 
 /// Hands the latest description of a stream from its writer to the thread that announces it.
 final class StreamAnnouncement: @unchecked Sendable {
-    // Safe to share: the description is accessed with the monitor's lock held.
+    // Safe to share: the description is accessed with the monitor's lock held, the parameter sets by one thread.
     private let monitor = Monitor()
     private let wakeUp: WakeUp
     private var description: SessionDescription?
+    /// What it was made from. Belongs to the writer.
+    private var parameterSets: [UInt8] = []
 
     init() throws(NetworkError) { wakeUp = try WakeUp() }
 
-    /// Notes a keyframe's parameter sets.
+    /// Notes a keyframe's parameter sets, which rarely change.
     func note(_ keyframe: AccessUnit) {
-        guard let latest = SessionDescription(keyframe: keyframe) else { return }
+        let end = keyframe.units.prefix { $0.header.isParameterSet }.last?.bytes.upperBound ?? 0
+        let isKnown = keyframe.withUnsafeBytes { $0[..<end].elementsEqual(parameterSets) }
+        guard !isKnown, let latest = SessionDescription(keyframe: keyframe) else { return }
+        parameterSets = keyframe.withUnsafeBytes { Array($0[..<end]) }
         monitor.withLock { description = latest }
         wakeUp.wake()
     }
