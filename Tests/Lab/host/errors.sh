@@ -39,7 +39,7 @@ for name in shot.jpg x.avcc x.bin ./name 'a%H' a.txt; do
     refuses "output: $name does not say the codec" 64 "'$name': .*--codec h264" "${small[@]}" --frames 1 "$name"
 done
 records "output: x.bin with --codec" "${small[@]}" --frames 5 --codec hevc x.bin && mv x.bin x.h265 && check "output: x.bin is H.265" is_sound x.h265 --frames 5
-refuses "output: rtsp://" 64 'does not support rtsp; use tcp://HOST:PORT' "${small[@]}" --frames 1 rtsp://localhost/x
+refuses "output: rtmp://" 64 'does not support rtmp; use rtsp://HOST/PATH' "${small[@]}" --frames 1 rtmp://localhost/x
 mkfifo pipe && { cat pipe >piped.h264 & } && records "output: a named pipe needs no extension" "${small[@]}" --frames 10 pipe && wait $! && check "output: what went through the pipe" is_sound piped.h264 --frames 10
 check "output: /dev/stdout" bash -o pipefail -c "'$CAMREC' --device test --size 320x240 --encoder software --no-pace --frames 5 /dev/stdout | cat >redirected.h264"
 check "output: what /dev/stdout got" is_sound redirected.h264 --frames 5
