@@ -118,7 +118,7 @@ struct RecordCommand: ParsableCommand {
         let session = RecordingSession(
             command: self, console: console, signals: signals, control: control)
         let ending = session.run()
-        // A thread of libavformat's may still be connecting, and libsrt's exit handlers crash beside it.
+        // libavformat may still be connecting on another thread; libsrt's exit handlers would then crash.
         if ending.leavesThread || choices.contains(where: \.isSending) {
             console.finish()
             ending.status.endProcess()

@@ -45,7 +45,7 @@ import Testing
                 == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
     }
 
-    @Test("several challenges in one header are told apart")
+    @Test("several challenges in one header are separated")
     func combined() throws {
         let said = try #require(
             header([#"Basic realm="x, y", Digest realm="r", nonce="n", Basic realm="z""#]))

@@ -13,7 +13,7 @@ import Testing
         #expect(StreamURL("UDP://239.0.0.1:5000/")?.complete == "udp://239.0.0.1:5000?pkt_size=1316")
     }
 
-    @Test("what libavformat says of a URL is told without its options")
+    @Test("libavformat's messages lose the URL's options")
     func concealing() throws {
         let url = try #require(StreamURL("srt://a:1?passphrase=secretsecret&streamid=publish:x:u:hidden"))
         #expect(url.hasSecret)

@@ -6,7 +6,7 @@ import Time
 
 @testable import Output
 
-/// A container for receivers, of whom each joins when it likes.
+/// A container for receivers that join at any time.
 @Suite struct ContainerFramingTests {
     private let folder = TemporaryFolder()
 

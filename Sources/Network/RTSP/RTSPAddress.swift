@@ -76,7 +76,7 @@ public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
     /// The URL for messages: without user and password, nor what follows a question mark, which may be secret as well.
     public var description: String { place + path.prefix { $0 != "?" } }
 
-    /// Whether another stream for it would replace this one, whoever publishes it.
+    /// Whether both name the same stream on the same server.
     public func isSamePlace(as other: RTSPAddress) -> Bool { url == other.url }
 
     private var place: String {

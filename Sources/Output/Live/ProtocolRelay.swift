@@ -8,8 +8,8 @@ import Time
 
 /// Sends a transport stream over one of libavformat's protocols: what is written to the relay's socket goes there.
 ///
-/// libavformat's calls wait for the peer, so they have a thread of their own. If the peer fails, or takes nothing for
-/// too long, the socket is closed; so is the connection once the socket is.
+/// libavformat's calls block, so they run on a separate thread. If the peer fails or accepts no data for too long, the
+/// relay closes the socket. When the socket is closed, it closes the connection.
 final class ProtocolRelay: @unchecked Sendable {
     // Safe to share: the context belongs to one thread at a time, first to the creator's; the rest is thread-safe.
     private let library: cformat_library
@@ -28,7 +28,7 @@ final class ProtocolRelay: @unchecked Sendable {
     /// - Parameters:
     ///   - passphrase: for a URL that wants one; at most 79 bytes count.
     ///   - attemptTimeout: how long that may take.
-    ///   - timeout: how long the peer may take nothing.
+    ///   - timeout: how long the peer may accept no data.
     ///   - interruption: ends every wait.
     init(
         to url: StreamURL, passphrase: String?, attemptTimeout: Duration, timeout: Duration,

@@ -1,7 +1,7 @@
 import Bitstream
 import Network
 
-/// What an RTSP server is told of a stream, in SDP (RFC 8866).
+/// A stream's description for an RTSP server, in SDP (RFC 8866).
 struct SessionDescription: Sendable, Equatable {
     /// The name of the stream in it, which a request for the stream appends to the URL.
     static let control = "streamid=0"
