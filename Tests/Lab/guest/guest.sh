@@ -5,6 +5,8 @@
 : "${RESULTS:?this script runs in the guest: Tests/Lab/guest/run SCRIPT}"
 work=/run/lab # memory, not the shared folder
 mkdir -p $work
+# An emulated processor beside a build takes minutes for what takes seconds elsewhere.
+: "${limit:=600}"
 
 on_host() { # COMMAND...: run after the guest, in $RESULTS, where decoders are not emulated
     printf '%q ' "$@" >>"$RESULTS/on-host"
