@@ -46,6 +46,8 @@ let package = Package(
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
         // SDL, loaded only where there is a window.
         .target(name: "CSDL2"),
+        // GnuTLS, loaded only where a stream is encrypted.
+        .target(name: "CTLS"),
         // System calls that the importer does not understand, or whose errno would not survive.
         .target(name: "CSystem"),
         // What a build says of itself.
@@ -62,7 +64,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(name: "Files", dependencies: ["CSystem", "Time"]),
-        .target(name: "Network", dependencies: ["CSystem", "CFFmpeg", "Files", "Threading", "Time"]),
+        .target(name: "Network", dependencies: ["CSystem", "CFFmpeg", "CTLS", "Files", "Threading", "Time"]),
         .target(name: "Pictures", dependencies: ["CV4L2", "Time"]),
         .target(name: "Bitstream", dependencies: ["Pictures", "Time"]),
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
@@ -137,7 +139,8 @@ let package = Package(
         .target(
             name: "CTestFormat", path: "Tests/CTestFormat",
             linkerSettings: [.linkedLibrary("avformat"), .linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
-        .testTarget(name: "NetworkTests", dependencies: ["Network", "Threading", "Time", "TestSupport"]),
+        .testTarget(
+            name: "NetworkTests", dependencies: ["Network", "Threading", "Time", "CTLS", "TestSupport"]),
         .testTarget(
             name: "OutputTests",
             dependencies: [

@@ -30,6 +30,14 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case badPassphrase
         /// libavformat could not connect, in its own words.
         case protocolFailed(detail: String)
+        /// GnuTLS is missing, or has no memory.
+        case noTLS(reason: String)
+        /// There are no certificates to trust: in the file that was given, or in the system's place for them.
+        case noCertificates(inFile: Bool)
+        /// The server's certificate does not prove who it is.
+        case untrusted(CertificateFlaw)
+        /// TLS could not be negotiated, in GnuTLS's words.
+        case notNegotiated(detail: String)
         /// The server does not speak RTSP.
         case notRTSP
         /// The server closed the connection before it took the stream.
@@ -95,6 +103,15 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
                 + "unencrypted"
         case .protocolFailed(let detail):
             "cannot connect to \(address): \(detail); check the address and the receiver"
+        case .noTLS(let reason): "\(address): cannot encrypt: \(reason); install GnuTLS (libgnutls30)"
+        case .noCertificates(true):
+            "\(address): no certificate in PEM can be read there; check the file"
+        case .noCertificates(false):
+            "the system has no certificates to trust; install ca-certificates, or give a file with --ca-file"
+        case .untrusted(let flaw):
+            "\(address): the server's certificate \(flaw.rawValue); \(flaw.advice)"
+        case .notNegotiated(let detail):
+            "\(address): no encrypted connection: \(detail); check the port, and that the server offers TLS there"
         case .notRTSP: "\(address): the server does not speak RTSP; check the port"
         case .closedByServer: "\(address): the server closed the connection; check its log"
         case .refused(404, _), .refused(400, _):

@@ -66,31 +66,28 @@ public struct Socket: ~Copyable, Sendable {
 
     /// Sends as many of the bytes as the system accepts. There must be at least one.
     public func send(_ bytes: UnsafeRawBufferPointer) -> Sending {
-        let result = network_send(descriptor, bytes.baseAddress, bytes.count)
-        if result >= 0 { return .sent(result) }
-        let code = Int32(-result)
-        return switch code {
-        case EAGAIN: .full
-        case ENOBUFS, ENOMEM: .exhausted
-        default: .broken(errno: code)
-        }
+        Sending(network_send(descriptor, bytes.baseAddress, bytes.count))
     }
 
     /// Reads available bytes, as far as there is room. There must be room for at least one.
     public func receive(into room: UnsafeMutableRawBufferPointer) -> Receiving {
-        let result = network_receive(descriptor, room.baseAddress, room.count)
-        if result > 0 { return .received(result) }
-        if result == 0 { return .ended }
-        return Int32(-result) == EAGAIN ? .nothing : .broken(errno: Int32(-result))
+        Receiving(network_receive(descriptor, room.baseAddress, room.count))
     }
 
     /// Discards the bytes available now: a connection that is closed with unread bytes is reset, and what was
     /// sent is lost (RFC 1122, 4.2.2.13).
-    public func discardReceived() {
+    /// - Returns: errno if the connection is broken. The system says that only once.
+    @discardableResult
+    public func discardReceived() -> Int32? {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { room in
             for _ in 0..<64 {
-                guard case .received = receive(into: room) else { return }
+                switch receive(into: room) {
+                case .received: continue
+                case .nothing, .ended: return nil
+                case .broken(let code): return code
+                }
             }
+            return nil
         }
     }
 
@@ -127,5 +124,29 @@ public struct Socket: ~Copyable, Sendable {
 
     private func set(_ level: Int32, _ name: Int32, _ value: Int32) {
         _ = network_set_option(descriptor, level, name, value)
+    }
+}
+
+extension Socket.Sending {
+    /// - Parameter result: the byte count, or -errno.
+    init(_ result: Int) {
+        switch Int32(clamping: -result) {
+        case _ where result >= 0: self = .sent(result)
+        case EAGAIN: self = .full
+        case ENOBUFS, ENOMEM: self = .exhausted
+        case let code: self = .broken(errno: code)
+        }
+    }
+}
+
+extension Socket.Receiving {
+    /// - Parameter result: the byte count, or -errno.
+    init(_ result: Int) {
+        switch Int32(clamping: -result) {
+        case _ where result > 0: self = .received(result)
+        case 0: self = .ended
+        case EAGAIN: self = .nothing
+        case let code: self = .broken(errno: code)
+        }
     }
 }

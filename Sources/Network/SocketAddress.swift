@@ -72,6 +72,11 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
             }
     }
 
+    /// Whether the host is an IP address.
+    var isNumeric: Bool {
+        (try? ResolvedAddress.addresses(of: self, isListening: false, isNumeric: true)) != nil
+    }
+
     /// Whether the host is this machine under a name or number that no other machine has: `localhost`, 127.0.0.0/8,
     /// `::1`. Other names are not looked up.
     public var isLoopback: Bool {

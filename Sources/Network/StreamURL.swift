@@ -32,8 +32,23 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
         else { return nil }
         (self.transport, self.receiver) = (transport, receiver)
         options = rest.dropFirst(place.count + 1).split(separator: "&")
-        let names = options.map { String($0.prefix { $0 != "=" }) }
-        guard names.allSatisfy(transport.options.contains) else { return nil }
+        guard options.allSatisfy({ Self.isValid($0, for: transport) }) else { return nil }
+    }
+
+    /// A misspelt option would be ignored, and `passphrase` with it the encryption; a wrong value would fail without a
+    /// reason.
+    private static func isValid(_ option: Substring, for transport: Transport) -> Bool {
+        let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let (name, value) = (String(parts[0]), parts.count == 2 ? parts[1] : "")
+        switch name {
+        case "mode": return transport == .srt && ["caller", "listener", "rendezvous"].contains(value)
+        case "transtype": return transport == .srt && ["live", "file"].contains(value)
+        // A whole packet of a transport stream, to the most that a datagram holds.
+        case "pkt_size": return Int(value).map((188...65507).contains) ?? false
+        default:
+            return transport.words.contains(name)
+                || transport.numbers.contains(name) && (Int(value).map { $0 >= -1 } ?? false)
+        }
     }
 
     /// The URL for libavformat. With an empty `passphrase=`, that comes from elsewhere.
@@ -42,7 +57,7 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
         for (name, value) in defaults where !options.contains(where: { $0.hasPrefix("\(name)=") }) {
             options.append("\(name)=\(value)")
         }
-        return "\(self)?\(options.joined(separator: "&"))"
+        return "\(place)?\(options.joined(separator: "&"))"
     }
 
     private var defaults: [(String, Int)] {
@@ -57,7 +72,7 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
 
     /// Returns a text of libavformat's without the URL's options.
     public func concealing(_ text: String) -> String {
-        var text = text.replacing(complete, with: "\(self)")
+        var text = text.replacing(complete, with: place)
         for option in options {
             let value = option.drop { $0 != "=" }.dropFirst()
             if !value.isEmpty, text.contains(value) { text = "" }
@@ -79,32 +94,51 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
     /// Whether the stream is encrypted with a passphrase that is not in the URL.
     public var wantsPassphrase: Bool { options.contains { $0 == Self.passphrase } }
 
-    /// The URL without its options.
-    public var description: String { "\(transport.rawValue)://\(receiver)" }
+    private var place: String { "\(transport.rawValue)://\(receiver)" }
+
+    /// The URL with the stream's name, and without any other option: several streams may go to one server.
+    public var description: String { streamName.map { "\(place)?streamid=\($0)" } ?? place }
+
+    /// What of the stream ID is no secret: the resource in SRT's own syntax (SRT Access Control Guidelines, 2), what comes
+    /// before a user and a password in MediaMTX's, or a plain word.
+    private var streamName: String? {
+        let name = "streamid="
+        guard let id = options.first(where: { $0.hasPrefix(name) })?.dropFirst(name.count), !id.isEmpty else {
+            return nil
+        }
+        for start in ["#!::", "%23!::"] where id.hasPrefix(start) {
+            let parts = id.dropFirst(start.count).split(separator: ",")
+            return parts.first { $0.hasPrefix("r=") }.map { "\(start)\($0)" }
+        }
+        return id.split(separator: ":", omittingEmptySubsequences: false).prefix(2).joined(separator: ":")
+    }
 }
 
 extension StreamURL.Transport {
-    /// The names of libavformat's options that a sender can use. A misspelt one would be ignored, and `passphrase` with
-    /// it the encryption.
-    fileprivate var options: Set<String> {
+    /// The names of libavformat's options that a sender can use and that have a number. -1 is the default of some.
+    fileprivate var numbers: Set<String> {
         switch self {
         case .srt:
             [
                 "connect_timeout", "enforced_encryption", "inputbw", "ipttl", "iptos", "kmpreannounce",
-                "kmrefreshrate",
-                "latency", "linger", "listen_timeout", "lossmaxttl", "maxbw", "messageapi", "minversion",
-                "mode", "mss",
-                "nakreport", "oheadbw", "passphrase", "payload_size", "pbkeylen", "peerlatency", "pkt_size",
-                "rcvlatency", "send_buffer_size", "smoother", "snddropdelay", "streamid", "tlpktdrop",
-                "transtype",
-                "tsbpd",
+                "kmrefreshrate", "latency", "linger", "listen_timeout", "lossmaxttl", "maxbw", "messageapi",
+                "mss",
+                "nakreport", "oheadbw", "payload_size", "pbkeylen", "peerlatency", "rcvlatency",
+                "send_buffer_size", "snddropdelay", "tlpktdrop", "tsbpd",
             ]
         case .udp:
             [
-                "bitrate", "broadcast", "buffer_size", "burst_bits", "connect", "dscp", "localaddr",
-                "localport",
-                "pkt_size", "reuse", "ttl",
+                "bitrate", "broadcast", "buffer_size", "burst_bits", "connect", "dscp", "localport", "reuse",
+                "ttl",
             ]
+        }
+    }
+
+    /// The names of those that have any other value.
+    fileprivate var words: Set<String> {
+        switch self {
+        case .srt: ["minversion", "passphrase", "smoother", "streamid"]
+        case .udp: ["localaddr"]
         }
     }
 }

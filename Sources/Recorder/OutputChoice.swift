@@ -124,7 +124,7 @@ extension OutputChoice.Live {
     }
 
     /// Its name in messages, without any password.
-    var name: String {
+    public var name: String {
         switch self {
         case .listening(let address): "\(address)"
         case .connecting(let address): "\(OutputChoice.scheme)://\(address)"

@@ -51,7 +51,7 @@ struct OutputName {
         switch scheme {
         case OutputChoice.scheme:
             return isAddress ? nil : "'\(shown)' is not an address; use \(scheme)://HOST:PORT"
-        case RTSPAddress.scheme:
+        case _ where RTSPAddress.schemes.contains(scheme):
             // Not quoted: it may contain a password.
             return isAddress
                 ? nil
@@ -59,9 +59,7 @@ struct OutputName {
         case "srt", "udp":
             return isAddress
                 ? nil
-                : "the \(scheme):// output is not a valid address, or has an unknown option; use \(scheme)://HOST:PORT[?OPTIONS]"
-        case "rtsps":
-            return "camrec does not encrypt RTSP; use rtsp:// on this machine, or through an SSH tunnel"
+                : "the \(scheme):// output is not a valid address, or an option is unknown or has a wrong value; use \(scheme)://HOST:PORT[?OPTIONS]"
         case "file":
             return "'\(text)' is a URL; give the file's path alone"
         default:

@@ -45,7 +45,7 @@ struct RecordCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Files, named pipes, or - for standard output. .h264, .264 and .avc mean H.264; .h265, .265 and .hevc H.265; .mkv, .mp4 and .ts are containers; any other name needs --codec. Names may contain strftime's %Y, %m, ... tcp://HOST:PORT connects to a receiver; rtsp://[USER@]HOST[:PORT]/PATH publishes on a server; srt://HOST:PORT and udp://HOST:PORT send a transport stream.",
+            "Files, named pipes, or - for standard output. .h264, .264 and .avc mean H.264; .h265, .265 and .hevc H.265; .mkv, .mp4 and .ts are containers; any other name needs --codec. Names may contain strftime's %Y, %m, ... tcp://HOST:PORT connects to a receiver; rtsp://[USER@]HOST[:PORT]/PATH, or rtsps:// encrypted, publishes on a server; srt://HOST:PORT and udp://HOST:PORT send a transport stream.",
             valueName: "OUTPUT"), completion: .file())
     var arguments: [String] = []
 

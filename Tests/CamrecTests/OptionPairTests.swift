@@ -65,6 +65,7 @@ import Testing
         "listen": Sample("--listen=9982"), "listen:open": Sample("--listen=0.0.0.0:9982"),
         "listen:socket": Sample("--listen=unix:/tmp/x,mode=660"),
         "stream-format": Sample("--stream-format=ts", needs: "--listen=0.0.0.0:9982"),
+        "ca-file": Sample("--ca-file=a.pem", needs: "rtsps://host/cam"),
         "max-clients": Sample("--max-clients=4", needs: "--listen=0.0.0.0:9982"),
         "max-clients:one": Sample("--max-clients=1", needs: "--listen=0.0.0.0:9982"),
         "max-clients-per-address": Sample("--max-clients-per-address=2", needs: "--listen=0.0.0.0:9982"),
@@ -216,6 +217,11 @@ import Testing
             (["--client-timeout=1s", "a.h264"], "--client-timeout needs --listen or an output tcp://"),
             (["--bframes=2", "rtsp://host/cam"], "which browsers reject; leave --bframes out"),
             (["rtsp://host/cam", "rtsp://a:b@host:554/cam"], "rtsp://host/cam is given twice"),
+            (
+                ["srt://host:1?latency=5&streamid=a", "srt://host:1?streamid=a"],
+                "srt://host:1?streamid=a is given twice"
+            ),
+            (["--ca-file=a.pem", "rtsp://host/cam"], "--ca-file needs an output rtsps://"),
             (["--stream-format=ts", "a.h264"], "--stream-format needs the output -"),
             (["--stream-format=ts", "rtsp://host/cam"], "--stream-format needs the output -"),
             (["--sync=5s", "rtsp://host/cam"], "--sync needs an output that is a file"),

@@ -46,7 +46,7 @@ import Testing
     @Test(
         "an address that is none is not repeated: it may contain a password",
         arguments: [
-            "rtsp://a:secret@host", "srt://host?passphrase=secret", "rtsps://a:secret@host/cam",
+            "rtsp://a:secret@host", "srt://host?passphrase=secret", "rtsps://a:secret@host",
             "udp://secret",
         ])
     func secrets(url: String) throws {

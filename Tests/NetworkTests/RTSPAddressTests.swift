@@ -13,6 +13,16 @@ import Testing
         #expect("\(address)" == "rtsp://camera.local/live/front", "a key may be secret")
     }
 
+    @Test("encrypted, with a port of its own")
+    func encrypted() throws {
+        let address = try #require(RTSPAddress("RTSPS://alice@camera.local/cam"))
+        #expect(address.isEncrypted && address.server.port == 322 && address.user == "alice")
+        #expect(address.url == "rtsps://camera.local/cam")
+        #expect(RTSPAddress("rtsps://h:8322/cam")?.url == "rtsps://h:8322/cam")
+        #expect(
+            RTSPAddress("rtsp://h:322/cam").map { !$0.isEncrypted && $0.url == "rtsp://h:322/cam" } == true)
+    }
+
     @Test(
         "user and password, with escapes",
         arguments: [

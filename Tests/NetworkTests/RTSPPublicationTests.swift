@@ -19,8 +19,8 @@ import Threading
     ) throws {
         let address = try #require(RTSPAddress("rtsp://\(account)\(server.address)/cam"))
         let publication = try RTSPPublication(
-            to: address, description: "v=0\r\n", control: "streamid=0", password: password, timeout: timeout,
-            interruption: interruption)
+            to: address, description: "v=0\r\n", control: "streamid=0", password: password, trust: nil,
+            timeout: timeout, patience: .seconds(10), interruption: interruption)
         body(publication)
     }
 

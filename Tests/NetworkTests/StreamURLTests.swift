@@ -8,7 +8,7 @@ import Testing
     func options() throws {
         let url = try #require(StreamURL("srt://[::1]:8890?streamid=publish:cam:alice:secret&pkt_size=188"))
         #expect(url.transport == .srt && url.receiver == SocketAddress(host: "::1", port: 8890))
-        #expect("\(url)" == "srt://[::1]:8890", "options may contain passwords")
+        #expect("\(url)" == "srt://[::1]:8890?streamid=publish:cam", "options may contain passwords")
         #expect(url.complete == "srt://[::1]:8890?streamid=publish:cam:alice:secret&pkt_size=188&linger=3")
         #expect(StreamURL("UDP://239.0.0.1:5000/")?.complete == "udp://239.0.0.1:5000?pkt_size=1316")
     }
@@ -20,6 +20,19 @@ import Testing
         let said = "Connection to \(url.complete) failed: Input/output error"
         #expect(url.concealing(said) == "Connection to srt://a:1 failed: Input/output error")
         #expect(url.concealing("bad streamid publish:x:u:hidden") == "")
+    }
+
+    @Test(
+        "its name tells streams on one server apart, and no secret",
+        arguments: [
+            ("streamid=front", "?streamid=front"),
+            ("streamid=publish:a/b:alice:secret&latency=5", "?streamid=publish:a/b"),
+            ("latency=5&streamid=%23!::m=publish,r=front,u=alice,s=secret", "?streamid=%23!::r=front"),
+            ("streamid=#!::u=alice,s=secret", ""), ("streamid=", ""), ("passphrase=secretsecret", ""),
+        ])
+    func name(options: String, shown: String) throws {
+        let url = try #require(StreamURL("srt://a:1?\(options)"))
+        #expect("\(url)" == "srt://a:1\(shown)")
     }
 
     @Test("an empty passphrase comes from elsewhere")
@@ -38,6 +51,9 @@ import Testing
             "", "srt://", "srt://host", "srt://host:", "srt://host:0", "srt://:8890x", "srt://host:99999",
             "tcp://host:1", "file:///etc/passwd", "srt://ho st:1", "srt://host:1?a\nb", "srt://host:1/path",
             "srt://host:1?Passphrase=secretsecret", "udp://host:1?passphrase=secretsecret",
+            "srt://host:1?mode=nonsense", "srt://host:1?pkt_size=-1", "srt://host:1?pkt_size=187",
+            "srt://host:1?latency",
+            "srt://host:1?latency=-5", "udp://host:1?ttl=x", "udp://host:1?mode=caller",
         ])
     func malformed(text: String) { #expect(StreamURL(text) == nil) }
 }

@@ -1,6 +1,9 @@
 import Bitstream
 import Glibc
+import Network
+import Synchronization
 import Testing
+import Threading
 import Time
 
 @testable import Output
@@ -52,6 +55,68 @@ import Time
         bench.round()
         #expect(server.read() == bytes(units) + Array("TEARDOWN".utf8))
         #expect(server.hasEnded)
+    }
+
+    @Test("a relay knows why its peer is gone, and what that may not have got", .timeLimit(.minutes(1)))
+    func relay() throws {
+        let bench = try LiveBench(mostReceivers: 1)
+        let started = try Relay.start(Interruption()!) { (_, relay) throws(Relay.Failure) in
+            relay.noteUnconfirmed(1500)
+            throw .failed(detail: "the peer is gone")
+        }
+        bench.source.relay = started.relay
+        started.relay.waitForEnd(until: .distantFuture)
+        let near = try bench.connect()
+        bench.frames(2)
+        near.leave()
+        bench.round()
+        #expect(bench.receivers[0].departure == .failed(detail: "the peer is gone"))
+        #expect(bench.receivers[0].departure?.description == "connection lost: the peer is gone")
+        #expect(bench.receivers[0].unconfirmedBytes >= 1500)
+    }
+
+    @Test("a relay gets what was written before its socket was closed", .timeLimit(.minutes(1)))
+    func relayed() throws {
+        let counter = Counter()
+        let started = try Relay.start(Interruption()!) { (socket, _) throws(Relay.Failure) in
+            var room = [UInt8](repeating: 0, count: 4096)
+            while true {
+                switch room.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
+                case .received(let count): counter.total.add(count, ordering: .relaxed)
+                case .nothing: _ = Wake.wait(for: socket.descriptor, unless: nil)
+                case .ended, .broken: return
+                }
+            }
+        }
+        let relay = started.relay
+        let sent = send(1_000_000, to: started.takeSocket())
+        relay.waitForEnd(until: .distantFuture)
+        #expect(counter.total.load(ordering: .relaxed) == sent)
+        #expect(relay.failure == nil)
+    }
+
+    private final class Counter: Sendable { let total = Atomic<Int>(0) }
+
+    /// Sends at least so many bytes, and closes the socket.
+    private func send(_ count: Int, to socket: consuming Socket) -> Int {
+        let bytes = [UInt8](repeating: 7, count: 100_000)
+        var sent = 0
+        while sent < count {
+            switch bytes.withUnsafeBytes({ socket.send($0) }) {
+            case .sent(let more): sent += more
+            case .full, .exhausted: _ = Wake.wait(for: socket.descriptor, POLLOUT, unless: nil)
+            case .broken: return sent
+            }
+        }
+        return sent
+    }
+
+    @Test("bytes of the last seconds, and not of those before")
+    func recentBytes() {
+        var recent = RecentBytes(within: .seconds(6))
+        for second in 0..<100 { recent.note(1000, at: .start + .seconds(second)) }
+        #expect((6000...8000).contains(recent.count(at: .start + .seconds(99))))
+        #expect(recent.count(at: .start + .seconds(200)) == 0)
     }
 
     @Test("whatever a server says is read, so that it never blocks")

@@ -81,6 +81,16 @@ import Time
             try frame(false, delay: .zero).map(\.channel) == [1, 0], "the server keeps the session that long")
     }
 
+    @Test("a picture that comes before the time of its capture has that time all the same")
+    func early() throws {
+        let clock = ScriptedTime(now: .start + .seconds(500), wallTime: WallTime(seconds: 1_700_000_000))
+        var random = SeededGenerator(seed: 18)
+        let framing = RTPFraming(codec: .h264, clock: clock, using: &random)
+        var bytes: [UInt8] = []
+        framing.frame(unit(.h264, [100], at: clock.now + .seconds(2)), into: &bytes)
+        #expect(try RTPPacket.all(in: bytes)[0].report?.seconds == 1_700_000_002)
+    }
+
     @Test("a source with its own clock keeps its intervals, and has the wall-clock time of now")
     func ownClock() throws {
         let clock = ScriptedTime(now: .start + .seconds(500), wallTime: WallTime(seconds: 1_700_000_000))

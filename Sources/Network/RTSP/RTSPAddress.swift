@@ -1,10 +1,10 @@
-/// Where a stream is published: `rtsp://[USER[:PASSWORD]@]HOST[:PORT]/PATH` (RFC 2326, 3.2).
+/// Where a stream is published: `rtsp://[USER[:PASSWORD]@]HOST[:PORT]/PATH` (RFC 2326, 3.2), or `rtsps://` for TLS.
 public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
-    /// The URL scheme.
-    public static let scheme = "rtsp"
-    /// The port if none is given.
-    public static let defaultPort: UInt16 = 554
+    /// The URL schemes.
+    public static let schemes = ["rtsp", "rtsps"]
 
+    /// Whether the connection is encrypted, to a server that proves who it is.
+    public let isEncrypted: Bool
     /// The server.
     public let server: SocketAddress
     /// Who publishes; nil if the server is not told.
@@ -16,10 +16,11 @@ public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads a URL. Nil if it is not one, or has no path.
     public init?(_ text: String) {
-        let prefix = "\(Self.scheme)://"
-        guard text.lowercased().hasPrefix(prefix), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        guard let colon = text.firstRange(of: "://"), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
+            let scheme = Self.schemes.first(where: { text[..<colon.lowerBound].lowercased() == $0 })
         else { return nil }
-        let rest = text.dropFirst(prefix.count)
+        isEncrypted = scheme == "rtsps"
+        let rest = text[colon.upperBound...]
         guard let slash = rest.firstIndex(of: "/"), rest.index(after: slash) < rest.endIndex else {
             return nil
         }
@@ -27,7 +28,8 @@ public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
         path = String(rest[slash...])
         // A password may contain an @.
         let at = authority.lastIndex(of: "@")
-        guard let server = Self.server(at.map { authority[authority.index(after: $0)...] } ?? authority)
+        let place = at.map { authority[authority.index(after: $0)...] } ?? authority
+        guard let server = Self.server(place, defaultPort: Self.defaultPort(isEncrypted: isEncrypted))
         else { return nil }
         self.server = server
         guard let at else {
@@ -45,7 +47,10 @@ public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    private static func server(_ text: Substring) -> SocketAddress? {
+    /// As registered with IANA.
+    private static func defaultPort(isEncrypted: Bool) -> UInt16 { isEncrypted ? 322 : 554 }
+
+    private static func server(_ text: Substring, defaultPort: UInt16) -> SocketAddress? {
         guard let first = text.first, first != ":" else { return nil }
         let hasPort = first == "[" ? !text.hasSuffix("]") : text.contains(":")
         let server = SocketAddress(hasPort ? String(text) : "\(text):\(defaultPort)")
@@ -76,12 +81,10 @@ public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
     /// The URL for messages: without user and password, nor what follows a question mark, which may be secret as well.
     public var description: String { place + path.prefix { $0 != "?" } }
 
-    /// Whether both name the same stream on the same server.
-    public func isSamePlace(as other: RTSPAddress) -> Bool { url == other.url }
-
     private var place: String {
-        let port = server.port == Self.defaultPort ? "" : ":\(server.port)"
+        let isDefault = server.port == Self.defaultPort(isEncrypted: isEncrypted)
+        let port = isDefault ? "" : ":\(server.port)"
         let host = server.host.contains(":") ? "[\(server.host)]" : server.host
-        return "\(Self.scheme)://\(host)\(port)"
+        return "\(isEncrypted ? "rtsps" : "rtsp")://\(host)\(port)"
     }
 }

@@ -7,6 +7,8 @@ import Time
 /// A response is trusted with no size: its head and body are bounded, and so is the time for all of them.
 struct RTSPConnection: ~Copyable {
     private let socket: Socket
+    /// What encrypts; nil if nothing does.
+    let relay: Relay?
     private let address: RTSPAddress
     private let password: String?
     private let interruption: Interruption
@@ -26,11 +28,27 @@ struct RTSPConnection: ~Copyable {
     /// Connects.
     /// - Parameters:
     ///   - password: for the address's user; nil to use none.
+    ///   - trust: who may vouch for an encrypted connection's server; nil for none.
     ///   - timeout: for the connection and all its requests.
+    ///   - patience: how long until a server is given up that reads nothing.
     init(
-        to address: RTSPAddress, password: String?, timeout: Duration, interruption: Interruption
+        to address: RTSPAddress, password: String?, trust: TLSTrust?, timeout: Duration, patience: Duration,
+        interruption: Interruption
     ) throws(NetworkError) {
-        socket = try Socket.connect(to: address.server, timeout: timeout, interruption: interruption)
+        let plain = try Socket.connect(to: address.server, timeout: timeout, interruption: interruption)
+        if address.isEncrypted {
+            guard let trust else { throw NetworkError(.untrusted(.unknownIssuer), address: "\(address)") }
+            let session = try TLSSession(
+                over: plain, host: address.server.host, trust: trust, timeout: timeout,
+                interruption: interruption,
+                address: "\(address)")
+            let started = try session.relay(patience: patience, interruption: interruption)
+            relay = started.relay
+            socket = started.takeSocket()
+        } else {
+            relay = nil
+            socket = plain
+        }
         self.address = address
         self.password = password
         self.interruption = interruption
@@ -176,6 +194,7 @@ struct RTSPConnection: ~Copyable {
                     return
                 case .nothing: try wait(for: POLLIN)
                 case .ended:
+                    if case .broken(let code) = relay?.failure { throw failure(code) }
                     let isOther = !pending.starts(with: Self.beginning) && !pending.isEmpty
                     throw NetworkError(isOther ? .notRTSP : .closedByServer, address: "\(address)")
                 case .broken(let code): throw failure(code)

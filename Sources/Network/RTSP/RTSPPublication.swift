@@ -4,6 +4,8 @@ import Time
 /// A stream that an RTSP server has agreed to take over a TCP connection (RFC 2326, 10.12).
 public struct RTSPPublication: ~Copyable {
     private let socket: Socket
+    /// What encrypts; nil if nothing does.
+    public let relay: Relay?
     /// The request that ends the stream.
     public let farewell: [UInt8]
 
@@ -11,14 +13,17 @@ public struct RTSPPublication: ~Copyable {
     /// - Parameters:
     ///   - description: in SDP (RFC 8866), with one stream that is `control` in it.
     ///   - password: for the address's user; nil to use none.
+    ///   - trust: who may vouch for an encrypted connection's server; nil for none.
     ///   - timeout: for everything together, not including the name service.
+    ///   - patience: how long until a server is given up that reads nothing.
     ///   - interruption: ends the wait.
     public init(
-        to address: RTSPAddress, description: String, control: String, password: String?, timeout: Duration,
-        interruption: Interruption
+        to address: RTSPAddress, description: String, control: String, password: String?, trust: TLSTrust?,
+        timeout: Duration, patience: Duration, interruption: Interruption
     ) throws(NetworkError) {
         var connection = try RTSPConnection(
-            to: address, password: password, timeout: timeout, interruption: interruption)
+            to: address, password: password, trust: trust, timeout: timeout, patience: patience,
+            interruption: interruption)
         let url = address.url
         _ = try connection.ask("ANNOUNCE", url, [("Content-Type", "application/sdp")], body: description)
         let setup = try connection.ask(
@@ -31,6 +36,7 @@ public struct RTSPPublication: ~Copyable {
         let name = ("Session", String(session))
         _ = try connection.ask("RECORD", url, [name, ("Range", "npt=0.000-")])
         farewell = connection.makeRequest("TEARDOWN", url, [name])
+        relay = connection.relay
         socket = connection.finish()
     }
 

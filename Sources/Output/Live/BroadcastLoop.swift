@@ -87,7 +87,7 @@ final class BroadcastLoop {
         case Token.wakeUp: wakeUp.sleep()
         default:
             let slot = Int(token) - Token.firstReceiver
-            if readiness.contains(.readable) { receivers[slot]?.socket.discardReceived() }
+            if readiness.contains(.readable) { receivers[slot]?.discardReceived() }
             if readiness.contains(.writable) { receivers[slot]?.becomeWritable() }
             if readiness.contains(.ended) { receivers[slot]?.peerEnded() }
             if !readiness.isDisjoint(with: .hungUp) { hungUp[slot] = true }
@@ -153,8 +153,7 @@ extension BroadcastLoop {
         nextAcceptance = nil
         for _ in 0..<Self.arrivalsAtOnce where mayHaveArrivals {
             switch source.next() {
-            case .receiver(let socket, let peer, let origin, let farewell):
-                welcome(socket, peer: peer, origin: origin, farewell: farewell, at: now)
+            case .receiver(let connection): welcome(connection, at: now)
             case .nobody: mayHaveArrivals = false
             case .exhausted(let code):
                 nextAcceptance = now + Self.acceptancePause
@@ -167,10 +166,9 @@ extension BroadcastLoop {
         }
     }
 
-    private func welcome(
-        _ socket: consuming Socket, peer: String, origin: UInt64?, farewell: [UInt8], at now: Instant
-    ) {
-        guard hasRoom(for: origin, at: now) else {
+    private func welcome(_ connection: consuming Connection, at now: Instant) {
+        let peer = connection.peer
+        guard hasRoom(for: connection.origin, at: now) else {
             ledger.refuse()
             return events.report(.refusedAddress(peer: peer, limit: mostPerAddress), at: now)
         }
@@ -178,18 +176,16 @@ extension BroadcastLoop {
             ledger.refuse()
             return events.report(.refused(peer: peer, limit: receivers.count), at: now)
         }
-        socket.prepareForStreaming(patience: options.timeout)
-        let descriptor = socket.descriptor
+        connection.socket.prepareForStreaming(patience: options.timeout)
+        let descriptor = connection.socket.descriptor
         let token = UInt64(slot + Token.firstReceiver)
         let statistics = ReceiverStatistics(peer: peer, joined: now - start)
         hungUp[slot] = false
         let receiver = Receiver(
-            id: ledger.add(statistics), socket: socket, origin: origin, farewell: farewell,
-            statistics: statistics, position: firstPosition(in: buffer.window, at: now),
-            repeatedEnd: repeatedEnd)
+            id: ledger.add(statistics), connection, statistics: statistics,
+            position: firstPosition(in: buffer.window, at: now), repeatedEnd: repeatedEnd)
         receivers[slot] = receiver
         events.report(.joined(peer: peer), at: now)
-        // What receivers send means nothing, but if it stayed unread, it would block them in the end.
         guard poller.watch(descriptor, for: [.readable, .writable], token: token) else {
             dismiss(slot, receiver, .broken(errno: ENOMEM), buffer.window, at: now)
             return
@@ -261,8 +257,7 @@ extension BroadcastLoop {
 
     private func removeIfHungUp(_ slot: Int, _ window: BroadcastBuffer.Window, at now: Instant) {
         guard hungUp[slot], let receiver = receivers[slot] else { return }
-        let departure = receiver.socket.takeError().map(receiver.departure) ?? .closed
-        dismiss(slot, receiver, departure, window, at: now)
+        dismiss(slot, receiver, receiver.departure(), window, at: now)
     }
 
     private func departure(

@@ -122,7 +122,7 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
         do throws(NetworkError) {
             try self.init(
                 source: DialingSource("\(url)") { (interruption) throws(NetworkError) in
-                    try DialingSource.Connection(
+                    try Connection(
                         to: url, passphrase: passphrase, timeout: timeout, interruption)
                 },
                 name: "\(url)", isOpenToNetwork: false, mustBeTaken: true, options: options,
@@ -133,10 +133,12 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     /// Publishes the stream on an RTSP server, again whenever the connection breaks; until then the stream is lost.
     /// - Parameters:
     ///   - password: for the address's user; nil for none.
+    ///   - trust: who may vouch for an encrypted connection's server; nil if it is not encrypted.
     ///   - requestKeyframe: makes the next frame an IDR; called on the sink's thread.
     ///   - report: receives events, on the sink's thread.
     public convenience init(
-        publishingTo address: RTSPAddress, password: String?, codec: Codec, options: LiveOptions,
+        publishingTo address: RTSPAddress, password: String?, trust: TLSTrust?, codec: Codec,
+        options: LiveOptions,
         requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
     ) throws(OutputError) {
         var options = options
@@ -144,13 +146,14 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
         options.startsAtLatestKeyframe = true
         var random = SystemRandomNumberGenerator()
         let framing = RTPFraming(codec: codec, using: &random)
-        let goodbye = framing.goodbye
+        let (goodbye, patience) = (framing.goodbye, options.timeout)
         do throws(NetworkError) {
             let announcement = try StreamAnnouncement()
             try self.init(
                 source: DialingSource("\(address)") { (interruption) throws(NetworkError) in
-                    var connection = try DialingSource.Connection(
-                        publishing: announcement, to: address, password: password, interruption)
+                    var connection = try Connection(
+                        publishing: announcement, to: address, password: password, trust: trust,
+                        patience: patience, interruption)
                     connection.farewell.insert(contentsOf: goodbye, at: 0)
                     return connection
                 },

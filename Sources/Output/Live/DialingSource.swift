@@ -17,20 +17,11 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     private var state = State.wanted
     private var arrived: Connection?
     /// The latest connection's.
-    private var relay: ProtocolRelay?
+    private var relay: Relay?
     private var failure: NetworkError?
     private var thread: WorkerThread?
 
     private enum State { case wanted, connected, stopped }
-
-    /// A connection over which the stream can be sent.
-    struct Connection: ~Copyable {
-        let socket: Socket
-        /// Sent after the stream's end.
-        var farewell: [UInt8] = []
-        /// Passes the stream on; nil if the socket is the peer's.
-        var relay: ProtocolRelay?
-    }
 
     /// Makes one attempt to connect, on the source's thread, until the interruption is raised.
     typealias Connecting = @Sendable (Interruption) throws(NetworkError) -> Connection
@@ -59,7 +50,8 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
         try self.init("\(address)") { (interruption) throws(NetworkError) in
             Connection(
                 socket: try Socket.connect(
-                    to: address, timeout: Self.attemptTimeout, interruption: interruption))
+                    to: address, timeout: Self.attemptTimeout, interruption: interruption), peer: "\(address)"
+            )
         }
     }
 
@@ -69,9 +61,8 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
         wakeUp.sleep()
         return monitor.withLock {
             if let connection = arrived.take() {
-                let farewell = connection.farewell
                 relay = connection.relay
-                return .receiver(connection.socket, peer: peer, origin: nil, farewell: farewell)
+                return .receiver(connection)
             }
             if let error = failure.take() { return .unreachable(error) }
             return .nobody
@@ -147,29 +138,36 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     }
 }
 
-extension DialingSource.Connection {
+extension Connection {
     /// Connects over one of libavformat's protocols.
     init(
         to url: StreamURL, passphrase: String?, timeout: Duration, _ interruption: Interruption
     ) throws(NetworkError) {
-        let relay = try ProtocolRelay(
+        let peer = try ProtocolConnection(
             to: url, passphrase: passphrase, attemptTimeout: DialingSource.attemptTimeout, timeout: timeout,
             interruption: interruption)
-        self.init(socket: try relay.start(), relay: relay)
+        let started = try Relay.start(interruption) { (socket, relay) throws(Relay.Failure) in
+            try peer.forward(from: socket, relay)
+        }
+        let relay = started.relay
+        self.init(socket: started.takeSocket(), peer: "\(url)", relay: relay)
     }
 
     /// Waits for a stream's first keyframe, and announces the stream to a server.
     init(
         publishing announcement: StreamAnnouncement, to address: RTSPAddress, password: String?,
-        _ interruption: Interruption
+        trust: TLSTrust?,
+        patience: Duration, _ interruption: Interruption
     ) throws(NetworkError) {
         guard let description = announcement.wait(unless: interruption) else {
             throw NetworkError(.interrupted, address: "\(address)")
         }
         let publication = try RTSPPublication(
             to: address, description: description.text, control: SessionDescription.control,
-            password: password, timeout: DialingSource.attemptTimeout, interruption: interruption)
-        let farewell = publication.farewell
-        self.init(socket: publication.takeSocket(), farewell: farewell)
+            password: password, trust: trust, timeout: DialingSource.attemptTimeout, patience: patience,
+            interruption: interruption)
+        let (farewell, relay) = (publication.farewell, publication.relay)
+        self.init(
+            socket: publication.takeSocket(), peer: "\(address)", farewell: farewell, relay: relay)
     }
 }

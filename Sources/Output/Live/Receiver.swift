@@ -1,4 +1,5 @@
 import Bitstream
+import Glibc
 import Network
 import Time
 
@@ -13,6 +14,8 @@ final class Receiver {
     let origin: UInt64?
     /// Sent after the stream's end.
     private let farewell: [UInt8]
+    /// Passes the stream on; nil if the socket is the peer's.
+    private let relay: Relay?
     private(set) var statistics: ReceiverStatistics
     /// Whether it received an IDR: from then on, units it does not get count as lost.
     private(set) var hasStarted = false
@@ -45,17 +48,21 @@ final class Receiver {
     /// Bytes sent when the peer ended its half of the connection; nil before that.
     private var bytesAtEnd: Int?
 
+    /// Why the connection broke, as errno, where only a call said so that is over.
+    private var breakage: Int32?
+
     /// - Parameters:
     ///   - position: the number of its first unit.
     ///   - repeatedEnd: the number of the first unit that no earlier receiver has got.
     init(
-        id: Int, socket: consuming Socket, origin: UInt64?, farewell: [UInt8] = [],
-        statistics: ReceiverStatistics, position: Int, repeatedEnd: Int = 0
+        id: Int, _ connection: consuming Connection, statistics: ReceiverStatistics, position: Int,
+        repeatedEnd: Int = 0
     ) {
         self.id = id
-        self.origin = origin
-        self.farewell = farewell
-        self.socket = socket
+        origin = connection.origin
+        farewell = connection.farewell
+        relay = connection.relay
+        socket = connection.socket
         self.statistics = statistics
         self.position = position
         self.repeatedEnd = repeatedEnd
@@ -73,11 +80,21 @@ final class Receiver {
     /// Whether the peer ended its half and nothing was sent since: the next send would show whether it left.
     var mayBeGone: Bool { bytesAtEnd == statistics.bytes }
 
-    /// Returns why it left, if a call failed with this errno.
-    func departure(for code: Int32) -> ReceiverStatistics.Departure {
+    /// Discards what the peer sends: it means nothing, but if it stayed unread, it would block the peer in the end.
+    func discardReceived() { breakage = socket.discardReceived() ?? breakage }
+
+    /// Returns why it left.
+    /// - Parameter code: errno of the call that showed it; nil if none did.
+    func departure(for code: Int32? = nil) -> ReceiverStatistics.Departure {
+        if let failure = relay?.failure { return ReceiverStatistics.Departure(failure) }
+        guard let code = code ?? socket.takeError() ?? breakage else { return .closed }
         // A peer that closes a connection announces it first, and then refuses data.
-        bytesAtEnd == nil ? .broken(errno: code) : .closed
+        let isRefusal = code == ECONNRESET || code == EPIPE
+        return isRefusal && bytesAtEnd != nil ? .closed : .broken(errno: code)
     }
+
+    /// Bytes that the peer may not have got.
+    private var unconfirmedByteCount: Int { socket.unconfirmedByteCount + (relay?.unconfirmedByteCount ?? 0) }
 
     /// Returns whether the system has accepted everything available.
     func isIdle(in window: BroadcastBuffer.Window) -> Bool {
@@ -111,7 +128,7 @@ final class Receiver {
     /// stream and hide a peer that hardly reads.
     private func lookAtConfirmation(at now: Instant) {
         latestLook = now
-        let confirmed = statistics.bytes - socket.unconfirmedByteCount
+        let confirmed = statistics.bytes - unconfirmedByteCount
         if let unconfirmed, confirmed >= unconfirmed.count { self.unconfirmed = nil }
         if unconfirmed == nil, confirmed < statistics.bytes { unconfirmed = (statistics.bytes, now) }
     }
@@ -215,11 +232,23 @@ final class Receiver {
         statistics.left = elapsed
         statistics.departure = departure
         // A UNIX socket counts the memory that it uses, which is more.
-        statistics.unconfirmedBytes = min(socket.unconfirmedByteCount, statistics.bytes)
+        statistics.unconfirmedBytes = min(unconfirmedByteCount, statistics.bytes)
         guard departure == .ended else { return }
         // It fits into the system's buffer, which takes the last units as well; a peer that misses it sees the end.
         if !farewell.isEmpty { _ = farewell.withUnsafeBytes { socket.send($0) } }
         socket.shutDownWriting()
         socket.discardReceived()
+    }
+}
+
+extension ReceiverStatistics.Departure {
+    fileprivate init(_ failure: Relay.Failure) {
+        self =
+            switch failure {
+            case .closed: .closed
+            case .broken(let code): .broken(errno: code)
+            case .silent(let time): .silent(for: time)
+            case .failed(let detail): .failed(detail: detail)
+            }
     }
 }

@@ -17,14 +17,25 @@ protocol ReceiverSource: AnyObject {
 
 /// The result of asking a source for a receiver.
 enum Arrival: ~Copyable {
-    /// `origin` identifies the peer's address; nil if connections per address are not limited. `farewell` is sent after
-    /// the stream's end.
-    case receiver(Socket, peer: String, origin: UInt64?, farewell: [UInt8])
+    case receiver(Connection)
     case nobody
     /// The system has no descriptor or memory for a waiting receiver.
     case exhausted(errno: Int32)
     /// The receiver does not answer; the attempts continue.
     case unreachable(NetworkError)
+}
+
+/// A connection over which a stream can be sent.
+struct Connection: ~Copyable {
+    let socket: Socket
+    /// The receiver's name.
+    let peer: String
+    /// Identifies the peer's address; nil if connections per address are not limited.
+    var origin: UInt64?
+    /// Sent after the stream's end.
+    var farewell: [UInt8] = []
+    /// Passes the stream on; nil if the socket is the peer's.
+    var relay: Relay?
 }
 
 /// Receivers that connect to a port.
@@ -38,7 +49,7 @@ final class ListeningSource: ReceiverSource {
     func next() -> Arrival {
         switch listener.accept() {
         case .connection(let socket, let peer):
-            .receiver(socket, peer: peer.description, origin: peer.origin, farewell: [])
+            .receiver(Connection(socket: socket, peer: peer.description, origin: peer.origin))
         case .nobody: .nobody
         case .exhausted(let code): .exhausted(errno: code)
         }
@@ -59,7 +70,7 @@ final class PathListeningSource: ReceiverSource {
     func next() -> Arrival {
         switch listener.listener.accept() {
         case .connection(let socket, let peer):
-            .receiver(socket, peer: peer.description, origin: nil, farewell: [])
+            .receiver(Connection(socket: socket, peer: peer.description))
         case .nobody: .nobody
         case .exhausted(let code): .exhausted(errno: code)
         }

@@ -37,6 +37,8 @@ public struct ReceiverStatistics: Sendable, Equatable {
         /// It closed the connection.
         case closed
         case broken(errno: Int32)
+        /// The connection broke, in a library's own words.
+        case failed(detail: String)
         /// It read nothing for this long.
         case silent(for: Duration)
         /// It lagged for this long without catching up, and another needed its place.
@@ -49,6 +51,7 @@ public struct ReceiverStatistics: Sendable, Equatable {
         public var description: String {
             switch self {
             case .closed: "it closed the connection"
+            case .failed(let detail): "connection lost: \(detail)"
             case .broken(let code): "connection lost: \(String(cString: strerror(code)))"
             case .silent(let time): "it stalled for \(time.components.seconds) s"
             case .tooSlow(let time):

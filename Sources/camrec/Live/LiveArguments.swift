@@ -47,6 +47,12 @@ struct LiveArguments: ParsableArguments {
     var clientTimeout: ClientTimeout?
 
     @Option(
+        help: ArgumentHelp(
+            "Trust the servers of rtsps:// by the certificates in this file (PEM): their own, or those of who issued them. Default: the system's.",
+            valueName: "FILE"), completion: .file())
+    var caFile: String?
+
+    @Option(
         help: ArgumentHelp("Accept commands on a socket; see 'camrec ctl'.", valueName: "PATH"),
         completion: .file(), transform: SocketPath.read)
     var controlSocket: String?

@@ -1,4 +1,5 @@
 import Encoder
+import Network
 import Output
 import Recorder
 import Terminal
@@ -44,8 +45,17 @@ struct LiveOutput {
             let outages = OutageNotice(console: console, output: "\(address)")
             return try BroadcastSink(
                 publishingTo: address, password: address.password ?? PublishingPassword.own.value,
-                codec: provider.codec, options: options, requestKeyframe: requestKeyframe,
+                trust: try trust(for: address), codec: provider.codec, options: options,
+                requestKeyframe: requestKeyframe,
                 report: { event in outages.report(event) })
+        }
+    }
+
+    /// Who may vouch for the server; nil if the stream is not encrypted.
+    private func trust(for address: RTSPAddress) throws(OutputError) -> TLSTrust? {
+        guard address.isEncrypted else { return nil }
+        do throws(NetworkError) { return try TLSTrust(file: arguments.caFile) } catch {
+            throw OutputError(.network(error), output: "\(address)")
         }
     }
 

@@ -20,7 +20,8 @@ final class OutageNotice: Sendable {
                 !hasToldLoss.exchange(true, ordering: .relaxed)
             default: false
             }
-        let line = "\(output): \(event)"
+        // Most begin with the receiver's name, which is the output's.
+        let line = "\(event)".hasPrefix("\(output) ") ? "\(event)" : "\(output): \(event)"
         if isNews { console.warn(line) } else { console.inform(line) }
     }
 }
@@ -29,7 +30,7 @@ extension ReceiverStatistics.Departure {
     /// Whether the receiver is gone while the stream continues.
     fileprivate var isOutage: Bool {
         switch self {
-        case .closed, .broken, .silent, .tooSlow: true
+        case .closed, .broken, .failed, .silent, .tooSlow: true
         case .ended, .cutOff: false
         }
     }

@@ -4,12 +4,17 @@ import Recorder
 /// A published stream can be watched in browsers, and has its name on the server to itself.
 struct PublishingRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
+        let live = command.outputs.compactMap(OutputChoice.Live.init)
         let published = command.outputs.compactMap(RTSPAddress.init)
         if let first = published.first, command.stream.bframes > 0 {
             return "\(first) takes no B frames, which browsers reject; leave --bframes out"
         }
-        let twice = published.first { address in published.count { $0.isSamePlace(as: address) } > 1 }
-        return twice.map { "\($0) is given twice; publish under another path" }
+        let names = live.map(\.name)
+        if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
+            return "\(twice) is given twice; publish under another path"
+        }
+        guard command.live.caFile != nil, !published.contains(where: \.isEncrypted) else { return nil }
+        return "--ca-file needs an output rtsps://…; add it, or leave this out"
     }
 
     func warning(about command: RecordCommand) -> String? {

@@ -4,6 +4,7 @@
  *   DRIVER_FIELD=N            S_FMT asks for this order of fields (enum v4l2_field), which vivid's TV inputs grant
  *   DRIVER_NO_PARM=1          there is no G_PARM, as with bridges from HDMI to CSI
  *   DRIVER_NO_TIMINGS=1       nor are there timings of a digital signal
+ *   DRIVER_TIMES=FILE         the wall-clock time of each picture's capture is added to FILE, a line each
  *   DRIVER_STREAMON_ERRNO=N   STREAMON fails with this errno: 28, ENOSPC, is what a full USB bus gives
  */
 #define _GNU_SOURCE
@@ -13,6 +14,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 static unsigned setting(const char *name)
 {
@@ -41,6 +43,22 @@ static void log_stride(unsigned stride)
         return;
     fprintf(log, "%u\n", stride);
     fclose(log);
+}
+
+/* The buffer's time is of the monotonic clock. */
+static void log_time(const struct v4l2_buffer *buffer)
+{
+    static FILE *log;
+    const char *name = getenv("DRIVER_TIMES");
+    struct timespec wall, monotonic;
+    if (!log && !(name && (log = fopen(name, "a"))))
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &monotonic);
+    clock_gettime(CLOCK_REALTIME, &wall);
+    fprintf(log, "%.6f\n",
+            (double)(wall.tv_sec - monotonic.tv_sec) + (wall.tv_nsec - monotonic.tv_nsec) / 1e9 + buffer->timestamp.tv_sec +
+                buffer->timestamp.tv_usec / 1e6);
+    fflush(log);
 }
 
 int ioctl(int fd, unsigned long request, ...)
@@ -75,6 +93,8 @@ int ioctl(int fd, unsigned long request, ...)
         return -1;
     }
     int result = next(fd, request, argument);
+    if (request == VIDIOC_DQBUF && result == 0)
+        log_time(argument);
     if (request == VIDIOC_S_FMT && extra && result == 0)
         log_stride(((struct v4l2_format *)argument)->fmt.pix.bytesperline);
     return result;

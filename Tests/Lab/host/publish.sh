@@ -10,7 +10,7 @@ if [ "${1-}" = --full ]; then rounds=10; else rounds=3; fi
 rtsp() { "$PYTHON" "$LAB/verify/rtsp.py" "$@"; }
 free_port() { "$PYTHON" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 is_ready() { grep -q ready "$1"; }
-serves() { # FOLDER PORT CODEC [USER:PASSWORD]: GStreamer's server, as $server
+serves() { # FOLDER PORT CODEC [USER:PASSWORD [PEM]]: GStreamer's server, as $server
     mkdir -p "$1" && : >"$1/log"
     "$PYTHON" "$LAB/verify/rtsp.py" serve "$2" "$1" "${@:3}" >"$1/log" 2>&1 &
     server=$!
@@ -35,6 +35,9 @@ arrived() { # FILE FRAMES: it decodes from its first picture on, and at most the
 begins_with_keyframe_in() { [ "$(ffprobe -v error -show_entries packet=flags -of csv=p=0 "$1" | sed -n 1p | cut -c 1)" = K ]; }
 begins_with_keyframe() { [ "$(ffprobe -v error -f "$(demuxer "$1")" -show_entries packet=flags -of csv=p=0 "$1" | sed -n 1p | cut -c 1)" = K ]; }
 source=(--device test --size 640x480 --encoder software)
+ffmpeg -nostdin -v error -f lavfi -i color=gray:s=320x240:r=30,noise=alls=100:allf=t -frames:v 300 -pix_fmt yuv420p noise.y4m
+# Ten seconds that fill all buffers.
+noise=(--device noise.y4m --pace --encoder software --qp 10 --keyframe-interval 30)
 
 # Both codecs, two servers each, and files
 first=$(free_port) second=$(free_port) tapped=$(free_port)
@@ -101,7 +104,87 @@ refuses "B frames" 64 'takes no B frames, which browsers reject; leave --bframes
 refuses "no path" 64 'use rtsp://\[USER@\]HOST\[:PORT\]/PATH' "${source[@]}" rtsp://alice:geheim@127.0.0.1
 check "no path: the password is not repeated" eval '! grep -q geheim stderr'
 refuses "twice" 64 'is given twice' "${source[@]}" rtsp://127.0.0.1/cam rtsp://127.0.0.1:554/cam
-refuses "rtsps" 64 'does not encrypt RTSP' "${source[@]}" rtsps://127.0.0.1/cam
+refuses "twice over SRT" 64 'srt://127.0.0.1:1\?streamid=a is given twice' "${source[@]}" 'srt://127.0.0.1:1?streamid=a' 'srt://127.0.0.1:1?latency=5&streamid=a'
+refuses "certificates for nothing" 64 '--ca-file needs an output rtsps://' "${source[@]}" --ca-file a.pem rtsp://127.0.0.1/cam
+
+# Encrypted: only a server that proves who it is gets anything
+certificate() { # NAME SUBJECTS: NAME.crt, and with its key NAME.pem
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$1" -addext "subjectAltName=$2" -keyout "$1.key" -out "$1.crt" 2>openssl.log
+    cat "$1.key" "$1.crt" >"$1.pem"
+}
+for name in right another expired; do certificate $name IP:127.0.0.1,DNS:localhost; done
+certificate elsewhere DNS:elsewhere.test,IP:127.0.0.2
+# It expires as soon as it is made.
+openssl x509 -in expired.crt -signkey expired.key -days 0 -out now.crt 2>openssl.log
+cat expired.key now.crt >expired.pem
+tls() { echo "rtsps://$1:$port/cam"; }
+port=$(free_port)
+in_place "TLS: a server" serves tls "$port" h264 alice:geheim right.pem
+export CAMREC_PASSWORD=geheim
+for name in 127.0.0.1 localhost; do
+    records "TLS: records to $name" "${source[@]}" --frames 90 --keyframe-interval 40 --ca-file right.crt --report tls.json --overwrite "$(tls alice@$name)" tls.mkv
+    check "TLS: the report adds up" report tls.json 'outputs[0].written == 90' 'outputs[0].lost == 0' "[r.left for r in receivers] == ['the stream ended']"
+done
+for number in 1 2; do check "TLS: the server has session $number" arrived tls/$number.h264 90; done
+short=("${source[@]}" --frames 20 --overwrite)
+refuses_stream "TLS: the system does not know the issuer" 'the server.s certificate is from an unknown issuer; give the issuer.s certificate' "$(tls alice@127.0.0.1)"
+refuses_stream "TLS: plain RTSP to its port" 'closed the connection|does not speak RTSP' "rtsp://alice@127.0.0.1:$port/cam"
+stop_all
+# To a server that is killed, and to one that is stopped
+for signal in KILL STOP; do
+    rm -rf tls && in_place "TLS, $signal: a server" serves tls "$port" h264 alice:geheim right.pem
+    (camrec "${noise[@]}" --ca-file right.crt --client-timeout 2s --report tls-$signal.json --verbose --overwrite "$(tls alice@127.0.0.1)" tls.h264; echo $? >tls.status) &
+    recorder=$!
+    grows() { [ -s "tls/$1.h264" ]; }
+    check "TLS, $signal: it arrives" await 30 grows 1
+    kill -$signal $server
+    if [ $signal = STOP ]; then
+        check "TLS, STOP: that is noticed, and what it may not have got" await 30 grep -qE 'it stalled for 2 s; the last [0-9]+ bytes may not have arrived' stderr
+        kill -CONT $server
+    else
+        { wait $server; } 2>/dev/null || true
+        in_place "TLS, KILL: the server is back" serves tls "$port" h264 alice:geheim right.pem
+    fi
+    check "TLS, $signal: it arrives again" await 30 grows 2
+    wait $recorder
+    check "TLS, $signal: the recording ends" grep -qx 0 tls.status
+    check "TLS, $signal: the new session decodes" decodes_silently tls/2.h264
+    check "TLS, $signal: the file loses nothing" is_sound tls.h264 --frames 300
+    check "TLS, $signal: the report adds up" report tls-$signal.json 'outputs[0].receivers == 2' 'outputs[0].written + outputs[0].lost == 300'
+    stop_all
+done
+in_place "TLS: a server with another certificate" serves other "$port" h264 alice:geheim another.pem
+short=("${source[@]}" --frames 20 --overwrite --ca-file right.crt)
+refuses_stream "TLS: another certificate" 'certificate is from an unknown issuer' "$(tls alice@127.0.0.1)"
+stop_all
+short=("${source[@]}" --frames 20 --overwrite --ca-file elsewhere.crt)
+# This one writes down whatever it is sent before it is refused.
+"$PYTHON" - "$port" >received 2>&1 <<'END' &
+import socket, ssl, sys
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain("elsewhere.pem")
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+print("ready", flush=True)
+while True:
+    plain, _ = listener.accept()
+    try:
+        print("received", context.wrap_socket(plain, server_side=True).recv(9999), flush=True)
+    except OSError as error:
+        print("refused", error, flush=True)
+END
+await 20 is_ready received
+refuses_stream "TLS: a certificate for another name" 'certificate is for another name; use the name that it is for' "$(tls alice@127.0.0.1)"
+check "TLS: it was refused before it was told anything" eval "grep -q refused received && ! grep -q 'received b.[^\x27\"]' received"
+stop_all
+in_place "TLS: a server whose certificate has expired" serves expired "$port" h264 alice:geheim expired.pem
+short=("${source[@]}" --frames 20 --overwrite --ca-file now.crt)
+refuses_stream "TLS: an expired certificate" 'certificate has expired; renew it on the server' "$(tls alice@127.0.0.1)"
+stop_all
+in_place "TLS: a server without TLS" serves plain "$port" h264
+refuses_stream "TLS: a server without TLS" 'no encrypted connection: .*; check the port' "$(tls alice@127.0.0.1)"
+stop_all
+unset CAMREC_PASSWORD
+refuses "TLS: no file of certificates" 73 'none.pem: no certificate in PEM can be read there; check the file' "${source[@]}" --ca-file none.pem "$(tls alice@127.0.0.1)"
 
 # Killed at random moments, and restarted
 port=$(free_port)
@@ -128,10 +211,9 @@ check "killed: the report lists the connections and why they ended" report kille
     'outputs[0].written + outputs[0].lost == '$frames "len([r for r in receivers if 'connection' in r.left]) == $rounds" "receivers[-1].left == 'the stream ended'"
 stop_all
 
-# Stopped, without being gone: noise fills all buffers
-ffmpeg -nostdin -v error -f lavfi -i color=gray:s=320x240:r=30,noise=alls=100:allf=t -frames:v 300 -pix_fmt yuv420p noise.y4m
+# Stopped, without being gone
 in_place "stopped: a server" serves stopped "$port" h264
-(camrec --device noise.y4m --pace --encoder software --qp 10 --keyframe-interval 30 --client-timeout 2s --report stopped.json --verbose "rtsp://127.0.0.1:$port/cam" stopped.h264; echo $? >stopped.status) &
+(camrec "${noise[@]}" --client-timeout 2s --report stopped.json --verbose "rtsp://127.0.0.1:$port/cam" stopped.h264; echo $? >stopped.status) &
 recorder=$!
 began() { [ -s stopped/1.h264 ]; }
 check "stopped: it arrives" await 30 began
@@ -204,11 +286,12 @@ stop_all
 "$PYTHON" "$LAB/verify/rtsp.py" datagrams "$port" udp.ts >udp.log &
 receiver=$!
 await 10 is_ready udp.log
-records "UDP: records" "${source[@]}" --frames 60 "udp://127.0.0.1:$port" udp.h264
+records "UDP: records" "${source[@]}" --frames 60 --timestamps udp.txt "udp://127.0.0.1:$port" udp.h264
 wait $receiver
 check "UDP: whole packets, seven at most" grep -qx sound udp.log
 check "UDP: everything arrives" has_packets udp.ts 60
 check "UDP: it decodes" decodes_ts udp.ts
+check "UDP: it has the times of the capture" rtsp ticks udp.ts udp.txt
 
 # Containers for receivers: late ones begin with a keyframe, and have the pictures' times
 for format in ts mkv; do
@@ -226,6 +309,10 @@ for format in ts mkv; do
         check "$format: late receiver $late decodes" decodes_container late-$late.mkv
         check "$format: late receiver $late has the file's times" "$PYTHON" "$LAB/verify/rtsp.py" intervals late-$late.mkv live.mkv
     done
+done
+for codec in h264 hevc; do
+    records "go2rtc: $codec on standard output" "${source[@]}" --codec $codec --frames 60 --keyframe-interval 20 -
+    check "go2rtc: $codec is as it demands" rtsp demands stdout $codec
 done
 records "standard output: a transport stream" "${source[@]}" --frames 30 --stream-format ts -
 check "standard output: it has the pictures" has_packets stdout 30

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """A real RTSP server that takes published streams, what passes on the way to it, and checks of both.
 
-usage: rtsp.py serve [HOST:]PORT FOLDER CODEC [USER:PASSWORD]
+usage: rtsp.py serve [HOST:]PORT FOLDER CODEC [USER:PASSWORD] [PEM]
                                    GStreamer's server: what is published as /cam or /1 to /100 on HOST:PORT, by default
                                    this machine's own, goes to FOLDER, a numbered file for each session, or for tcp:PORT
-                                   to whoever connects there; CODEC is h264 or h265
+                                   to whoever connects there; CODEC is h264 or h265; with PEM, a
+                                   certificate and its key, over TLS only
        rtsp.py tap PORT TARGET FOLDER
                                    passes connections to 127.0.0.1:PORT on to TARGET, and writes to FOLDER, numbered,
                                    what the packets hold (.stream), each picture's times (.times), and which requests
@@ -18,6 +19,12 @@ usage: rtsp.py serve [HOST:]PORT FOLDER CODEC [USER:PASSWORD]
        rtsp.py times TIMES [FRAMES]
                                    checks that the pictures in the file TIMES have the wall-clock times of their
                                    capture: shortly before they arrived, and evenly spaced; FRAMES is how many there are
+       rtsp.py kernel TIMES LOG    checks that the pictures in the file TIMES have the wall-clock times that the kernel gave
+                                   them, which LOG has, within a millisecond
+       rtsp.py ticks FILE TIMES    checks that the intervals between the pictures of the transport stream FILE are those of
+                                   the timestamp file TIMES, within a tick of 90 kHz
+       rtsp.py demands FILE CODEC  checks what go2rtc demands of a raw stream: four-byte start codes, parameter sets first,
+                                   one slice a picture, no delimiters
 """
 import json
 import os
@@ -33,7 +40,7 @@ import time
 NTP_OFFSET = 2208988800
 
 
-def serve(port, folder, codec, account=None):
+def serve(port, folder, codec, account=None, pem=None):
     import gi
     gi.require_version("Gst", "1.0")
     gi.require_version("GstRtsp", "1.0")
@@ -63,9 +70,12 @@ def serve(port, folder, codec, account=None):
     server.set_service(number)
     factory = Factory()
     factory.set_transport_mode(GstRtspServer.RTSPTransportMode.RECORD)
+    auth = GstRtspServer.RTSPAuth()
+    if pem:
+        from gi.repository import Gio
+        auth.set_tls_certificate(Gio.TlsCertificate.new_from_file(pem))
     if account:
         user, password = account.split(":")
-        auth = GstRtspServer.RTSPAuth()
         auth.set_supported_methods(GstRtsp.RTSPAuthMethod.DIGEST)
         token = GstRtspServer.RTSPToken()
         token.set_string("media.factory.role", "user")
@@ -246,8 +256,47 @@ def times(path, frames=None):
     print(f"captured {late * 1000:.1f} ms before they arrived, reports agree within {worst * 1e6:.0f} µs")
 
 
+def kernel(path, log):
+    pictures = [json.loads(line)["captured"] for line in open(path)]
+    captured = [float(line) for line in open(log)]
+    assert len(pictures) > 10, f"only {len(pictures)} pictures"
+    worst = max(min(abs(picture - capture) for capture in captured) for picture in pictures)
+    assert worst < 0.001, f"{worst * 1000:.3f} ms from the kernel's"
+    print(f"within {worst * 1e6:.0f} µs of the kernel's")
+
+
+def ticks(path, times):
+    said = subprocess.run(
+        ["ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "packet=pts", "-of", "json", path],
+        capture_output=True, check=True).stdout
+    stamps = [packet["pts"] for packet in json.loads(said)["packets"]]
+    captured = [float(line) * 90 for line in open(times) if not line.startswith("#")]
+    assert len(stamps) == len(captured) > 10, f"{len(stamps)} pictures, {len(captured)} times"
+    worst = max(abs((stamp - stamps[0]) - (time - captured[0])) for stamp, time in zip(stamps, captured))
+    assert worst <= 1, f"{worst:.2f} ticks"
+    print(f"within {worst:.2f} ticks")
+
+
+def demands(path, codec):
+    data = open(path, "rb").read()
+    starts = [match.start() for match in re.finditer(b"\0\0\1", data)]
+    assert starts and starts[0] == 1 and all(data[start - 1] == 0 for start in starts), "a start code of three bytes"
+    if codec == "h264":
+        kinds = [data[start + 3] & 31 for start in starts]
+        slices, first, delimiter, begins = {1, 5}, 7, 9, [data[start + 4] & 0x80 for start in starts]
+    else:
+        kinds = [data[start + 3] >> 1 & 63 for start in starts]
+        slices, first, delimiter, begins = set(range(32)), 32, 35, [data[start + 5] & 0x80 for start in starts]
+    assert kinds[0] == first, f"begins with a NAL unit of type {kinds[0]}"
+    assert delimiter not in kinds, "a delimiter"
+    parts = [begin for kind, begin in zip(kinds, begins) if kind in slices]
+    # The first bit of a slice's header is set if it is the first of its picture.
+    assert len(parts) > 10 and all(parts), f"{len(parts)} slices, of which {sum(map(bool, parts))} begin a picture"
+
+
 if __name__ == "__main__":
-    commands = {"serve": serve, "tap": tap, "times": times, "datagrams": datagrams, "intervals": intervals}
+    commands = {"kernel": kernel, "ticks": ticks, "demands": demands,
+                "serve": serve, "tap": tap, "times": times, "datagrams": datagrams, "intervals": intervals}
     if len(sys.argv) < 3 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     try:

@@ -101,6 +101,8 @@ final class ScriptedSource: ReceiverSource {
     var arrivals: [(descriptor: Int32, origin: UInt64?)] = []
     /// Sent to each after the stream's end.
     var farewell: [UInt8] = []
+    /// Passes on what each is sent.
+    var relay: Relay?
     /// Reported instead of the next arrivals.
     var exhaustion: Int32?
     private(set) var departures = 0
@@ -116,7 +118,9 @@ final class ScriptedSource: ReceiverSource {
         guard !arrivals.isEmpty else { return .nobody }
         let arrival = arrivals.removeFirst()
         return .receiver(
-            Socket(adopting: arrival.descriptor), peer: "peer", origin: arrival.origin, farewell: farewell)
+            Connection(
+                socket: Socket(adopting: arrival.descriptor), peer: "peer", origin: arrival.origin,
+                farewell: farewell, relay: relay))
     }
 
     func receiverLeft() { departures += 1 }

@@ -66,6 +66,7 @@ final class RTPFraming: LiveFraming {
     private func wallTime(of unit: AccessUnit) -> WallTime {
         let (now, wallTime) = (clock.now, clock.wallTime)
         let delay = now - unit.timestamp
-        return (.zero...Self.longestDelay).contains(delay) ? wallTime - delay : wallTime
+        // A driver may name the end of an exposure or of a transfer that is not over yet.
+        return delay.magnitude <= Self.longestDelay ? wallTime - delay : wallTime
     }
 }

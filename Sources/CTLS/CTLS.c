@@ -1,0 +1,70 @@
+#include "CTLS.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+
+const char *ctls_load(struct ctls_library *library) {
+    // Its name since GnuTLS 3.4; the functions are as in its header.
+    void *handle = dlopen("libgnutls.so.30", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!handle) return dlerror();
+#define RESOLVE(member, function) \
+    if (!(library->member = (__typeof__(library->member))dlsym(handle, #function))) return "libgnutls.so.30 has no " #function;
+    RESOLVE(allocate_credentials, gnutls_certificate_allocate_credentials)
+    RESOLVE(free_credentials, gnutls_certificate_free_credentials)
+    RESOLVE(trust_system, gnutls_certificate_set_x509_system_trust)
+    RESOLVE(trust_file, gnutls_certificate_set_x509_trust_file)
+    RESOLVE(init, gnutls_init)
+    RESOLVE(deinit, gnutls_deinit)
+    RESOLVE(set_default_priority, gnutls_set_default_priority)
+    RESOLVE(set_credentials, gnutls_credentials_set)
+    RESOLVE(set_server_name, gnutls_server_name_set)
+    RESOLVE(verify_server, gnutls_session_set_verify_cert)
+    RESOLVE(verification, gnutls_session_get_verify_cert_status)
+    RESOLVE(set_descriptors, gnutls_transport_set_int2)
+    RESOLVE(handshake, gnutls_handshake)
+    RESOLVE(direction, gnutls_record_get_direction)
+    RESOLVE(send, gnutls_record_send)
+    RESOLVE(receive, gnutls_record_recv)
+    RESOLVE(bye, gnutls_bye)
+    RESOLVE(describe, gnutls_strerror)
+    RESOLVE(is_fatal, gnutls_error_is_fatal)
+#undef RESOLVE
+    return NULL;
+}
+
+int ctls_init(const struct ctls_library *library, gnutls_session_t *session) {
+    return library->init(session, GNUTLS_CLIENT | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL);
+}
+
+// GnuTLS leaves the socket's own error in errno; other errors are the protocol's.
+static ssize_t result_of(ssize_t result, int error) {
+    switch (result) {
+        case GNUTLS_E_AGAIN: return -EAGAIN;
+        case GNUTLS_E_PUSH_ERROR:
+        case GNUTLS_E_PULL_ERROR: return error ? -error : -ECONNRESET;
+        case GNUTLS_E_PREMATURE_TERMINATION: return -ECONNRESET;
+        default: return result < 0 ? -EPROTO : result;
+    }
+}
+
+ssize_t ctls_send(const struct ctls_library *library, gnutls_session_t session, const void *bytes, size_t count) {
+    ssize_t result;
+    do {
+        errno = 0;
+        result = library->send(session, bytes, count);
+    } while (result == GNUTLS_E_INTERRUPTED);
+    return result_of(result, errno);
+}
+
+ssize_t ctls_receive(const struct ctls_library *library, gnutls_session_t session, void *bytes, size_t count) {
+    ssize_t result;
+    bool again;
+    do {
+        errno = 0;
+        result = library->receive(session, bytes, count);
+        // Such as a warning, or the wish to negotiate again, which a client may ignore (RFC 5246, 7.4.1.1).
+        again = result < 0 && result != GNUTLS_E_AGAIN && !library->is_fatal((int)result);
+    } while (again);
+    return result_of(result, errno);
+}

@@ -1,0 +1,98 @@
+import Glibc
+import Synchronization
+import Threading
+import Time
+
+/// A thread that passes a stream on between a socket and what is none: a TLS session, or a library's protocol.
+public final class Relay: @unchecked Sendable {
+    // Safe to share: all mutable state is accessed with the monitor's lock held, or is atomic.
+    private let interruption: Interruption
+    private let monitor = Monitor()
+    private var hasEnded = false
+    private var reason: Failure?
+    private let unconfirmed = Atomic<Int>(0)
+
+    /// How a peer fails.
+    public enum Failure: Error, Sendable, Equatable {
+        /// It closed the connection.
+        case closed
+        case broken(errno: Int32)
+        /// It accepted no data for this long.
+        case silent(for: Duration)
+        /// In a library's own words.
+        case failed(detail: String)
+    }
+
+    /// Passes on what comes from the socket, until its other end is closed or the interruption is raised.
+    public typealias Work = @Sendable (borrowing Socket, Relay) throws(Failure) -> Void
+
+    private init(_ interruption: Interruption) { self.interruption = interruption }
+
+    /// Starts the thread.
+    /// - Parameter interruption: ends every wait of the work's.
+    /// - Returns: the relay, and the socket for the stream.
+    public static func start(_ interruption: Interruption, _ work: @escaping Work) throws(NetworkError)
+        -> Started
+    {
+        try Socket.Pair().split { (near, far) throws(NetworkError) in
+            let relay = Relay(interruption)
+            let far = FarEnd(far)
+            guard let thread = WorkerThread(body: { relay.run(far, work) }) else {
+                throw NetworkError(.noResources(errno: EAGAIN), address: "relay")
+            }
+            thread.detach()
+            return Started(socket: near, relay: relay)
+        }
+    }
+
+    /// A relay with the near end of its socket.
+    public struct Started: ~Copyable {
+        fileprivate let socket: Socket
+        public let relay: Relay
+
+        /// Returns the socket for the stream.
+        public consuming func takeSocket() -> Socket { socket }
+    }
+
+    private func run(_ end: FarEnd, _ work: Work) {
+        end.use { socket in
+            do throws(Failure) { try work(socket, self) } catch {
+                // Before the socket closes: who sees that asks for the reason.
+                monitor.withLock { reason = error }
+            }
+        }
+        monitor.withLock {
+            hasEnded = true
+            monitor.signal()
+        }
+    }
+
+    /// Why the peer failed; nil if it did not.
+    public var failure: Failure? { monitor.withLock { reason } }
+
+    /// Bytes taken from the socket which the peer may not have got.
+    public var unconfirmedByteCount: Int { unconfirmed.load(ordering: .relaxed) }
+
+    /// Notes how many bytes the peer may not have got. For the relay's work.
+    public func noteUnconfirmed(_ count: Int) { unconfirmed.store(count, ordering: .relaxed) }
+
+    /// Waits until what was written to the socket has been sent, after the socket was closed, or the deadline has passed;
+    /// then the relay is given up.
+    public func waitForEnd(until deadline: Instant) {
+        monitor.withLock { while !hasEnded, Instant.now < deadline { monitor.wait(until: deadline) } }
+        interruption.raise()
+    }
+}
+
+/// The relay's own end of its socket, which closes once everything is passed on.
+private final class FarEnd: @unchecked Sendable {
+    // Safe to share: one thread at a time uses it.
+    private var socket: Socket?
+
+    init(_ socket: consuming Socket) { self.socket = consume socket }
+
+    func use(_ body: (borrowing Socket) -> Void) {
+        guard let socket = socket.take() else { return }
+        body(socket)
+    }
+}

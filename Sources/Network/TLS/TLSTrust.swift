@@ -1,0 +1,32 @@
+import CTLS
+
+/// Who may vouch for a server: the system's certificate authorities, or those in a file. Safe in any thread.
+public final class TLSTrust: @unchecked Sendable {
+    // Safe to share: the credentials are only read once they are filled, which GnuTLS allows in several threads at once
+    // (its manual, "Thread safety").
+    let library: ctls_library
+    let credentials: gnutls_certificate_credentials_t
+
+    /// Loads GnuTLS and the certificates.
+    /// - Parameter file: certificates in PEM; nil for the system's.
+    public init(file: String?) throws(NetworkError) {
+        var library = ctls_library()
+        if let reason = ctls_load(&library) {
+            throw NetworkError(.noTLS(reason: String(cString: reason)), address: "TLS")
+        }
+        var credentials: gnutls_certificate_credentials_t?
+        guard library.allocate_credentials(&credentials) >= 0, let credentials else {
+            throw NetworkError(.noTLS(reason: "no memory for certificates"), address: "TLS")
+        }
+        (self.library, self.credentials) = (library, credentials)
+        let count =
+            file.map { library.trust_file(credentials, $0, GNUTLS_X509_FMT_PEM) }
+            ?? library.trust_system(credentials)
+        // Before this, an empty file would be found out by the first server.
+        guard count > 0 else {
+            throw NetworkError(.noCertificates(inFile: file != nil), address: file ?? "TLS")
+        }
+    }
+
+    deinit { library.free_credentials(credentials) }
+}
