@@ -33,8 +33,8 @@ a file to play|camplay tw|two.mkv
 decoders|camplay --decoder s|software
 an absent camera is passed over in silence|camrec --device /dev/video250 --format |auto
 END
-    # The others take it for one word.
-    if [ $shell = bash ]; then echo "a value after '='|camrec --device=test --encoder=v|--encoder=vaapi"; fi
+    echo "a value after '='|camrec --device=test --encoder=v|--encoder=vaapi"
+    echo "a camera's value after '='|camrec --device=test --size=12|--size=1280x720"
 }
 options() { # COMMAND: as its help shows them, sorted
     # shellcheck disable=SC2086 # a program and its command
