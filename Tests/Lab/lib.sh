@@ -119,6 +119,11 @@ demuxer() { # FILE: ffmpeg's name for the raw stream in it
     esac
 }
 
+decodes_ts() { # FILE: from its first picture on
+    local said
+    said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode -f mpegts -i "$1" -fps_mode passthrough -f null - 2>&1) && [ -z "$said" ] || { echo "ffmpeg said: $said"; return 1; }
+}
+
 decodes_silently() { # FILE: ffmpeg's decoder has nothing to say
     local said
     said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode -probesize 100M -f "$(demuxer "$1")" -i "$1" -fps_mode passthrough -f null - 2>&1) || {

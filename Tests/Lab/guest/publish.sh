@@ -85,3 +85,26 @@ mv far.mkv far/*.h264 "$RESULTS/far/"
 on_host check "far: the file loses nothing" report far.json 'outputs[1].written == frames.encoded' 'outputs[1].lost == 0'
 on_host check "far: two connections" report far.json 'outputs[0].receivers == 2'
 on_host check "far: the last session decodes" decodes_silently far/2.h264
+
+# Over SRT, which sends lost packets again, to a receiver as far away, whose link is cut and mended
+receives() { # FILE
+    ip netns exec $far srt-live-transmit -a no -q "srt://:8890?mode=listener&latency=1500" file://con >"$1" 2>srt.log &
+    server=$!
+}
+receives srt-1.ts
+sleep 2
+begins srt "srt://$far_address:8890?latency=1500000" srt.mkv
+check "far, SRT: it arrives, through delay and loss" await 90 grows srt-1.ts 40000
+ip link set $near_link down
+check "far, SRT: a cut link is noticed, and what may not have arrived" await 60 grep -qE 'connection lost: .*; the last [0-9]+ bytes may not have arrived' stderr
+kill_server
+ip link set $near_link up
+receives srt-2.ts
+check "far, SRT: mended, it arrives again" await 90 grows srt-2.ts 40000
+ends srt
+{ wait $server; } 2>/dev/null || true
+mkdir "$RESULTS/srt"
+mv srt.mkv srt-2.ts "$RESULTS/srt/"
+on_host check "far, SRT: the file loses nothing" report srt.json 'outputs[1].written == frames.encoded' 'outputs[1].lost == 0'
+on_host check "far, SRT: two connections" report srt.json 'outputs[0].receivers == 2'
+on_host check "far, SRT: what arrives decodes" decodes_ts srt/srt-2.ts

@@ -247,10 +247,6 @@ has_packets() { # FILE COUNT [LEAST]
     packets=$(ffprobe -v error -f mpegts -count_packets -show_entries stream=nb_read_packets -of csv=p=0 "$1" | sed -n 1p)
     [ "$packets" -le "$2" ] && [ "$packets" -ge "${3:-$2}" ] || { echo "$packets pictures in place of $2"; return 1; }
 }
-decodes_ts() { # FILE: from its first picture on
-    local said
-    said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode -f mpegts -i "$1" -fps_mode passthrough -f null - 2>&1) && [ -z "$said" ] || { echo "ffmpeg said: $said"; return 1; }
-}
 port=$(free_port)
 for codec in h264 hevc; do
     in_place "SRT, $codec: a receiver" receives_srt srt-$codec.ts "$port" "passphrase=geheimgeheim"
@@ -280,8 +276,51 @@ wait $recorder
 check "SRT, killed: the recording ends" grep -qx 0 srt-killed.status
 check "SRT, killed: the new stream decodes" decodes_ts killed-2.ts
 check "SRT, killed: the file loses nothing" is_sound srt-killed.h264 --frames 360
-check "SRT, killed: the report lists both connections" report srt-killed.json 'outputs[0].receivers == 2' 'outputs[0].written + outputs[0].lost == 360'
+check "SRT, killed: the report lists both connections, and what the first may not have got" report srt-killed.json 'outputs[0].receivers == 2' \
+    'outputs[0].written + outputs[0].lost == 360' "receivers[0].left.startswith('connection lost')" 'receivers[0].unconfirmedBytes > 0'
 stop_all
+
+# At length: a receiver of SRT that is stopped, and ffmpeg's server, which is killed and stopped
+if [ $rounds = 10 ]; then
+    in_place "SRT, stopped: a receiver" receives_srt stopped-1.ts "$port"
+    (camrec "${source[@]}" --frames 600 --keyframe-interval 30 --report srt-stopped.json --verbose "srt://127.0.0.1:$port" srt-stopped.h264; echo $? >srt-stopped.status) &
+    recorder=$!
+    check "SRT, stopped: it arrives" await 30 arrives_ts stopped-1.ts
+    kill -STOP $server
+    check "SRT, stopped: that is noticed" await 30 grep -qE 'connection lost: .*; the last [0-9]+ bytes may not have arrived' stderr
+    { kill -KILL $server; wait $server; } 2>/dev/null || true
+    in_place "SRT, stopped: another receiver" receives_srt stopped-2.ts "$port"
+    check "SRT, stopped: it arrives again" await 30 arrives_ts stopped-2.ts
+    wait $recorder
+    check "SRT, stopped: the recording ends" grep -qx 0 srt-stopped.status
+    check "SRT, stopped: the new stream decodes" decodes_ts stopped-2.ts
+    check "SRT, stopped: the file loses nothing" is_sound srt-stopped.h264 --frames 600
+    stop_all
+    for signal in KILL STOP; do
+        listening() { # FILE: ffmpeg's server, as $server
+            timeout 90 ffmpeg -nostdin -v error -rtsp_flags listen -i "rtsp://127.0.0.1:$port/cam" -c copy -flush_packets 1 -f h264 "$1" 2>listened.log &
+            server=$!
+            await 20 listens
+        }
+        in_place "ffmpeg, $signal: a server" listening $signal-1.h264
+        (camrec "${noise[@]}" --client-timeout 2s --verbose --overwrite "rtsp://127.0.0.1:$port/cam" listened.h264; echo $? >listened.status) &
+        recorder=$!
+        grows() { [ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt 200000 ]; }
+        check "ffmpeg, $signal: it arrives" await 30 grows $signal-1.h264
+        pkill -$signal -P $server -x ffmpeg
+        check "ffmpeg, $signal: that is noticed" await 30 grep -qE 'it stalled for 2 s|connection' stderr
+        pkill -KILL -P $server -x ffmpeg || true
+        { wait $server; } 2>/dev/null || true
+        in_place "ffmpeg, $signal: another server" listening $signal-2.h264
+        check "ffmpeg, $signal: it arrives again" await 30 grows $signal-2.h264
+        wait $recorder
+        check "ffmpeg, $signal: the recording ends" grep -qx 0 listened.status
+        { wait $server; } 2>/dev/null || true
+        check "ffmpeg, $signal: the new session decodes" decodes_silently $signal-2.h264
+        check "ffmpeg, $signal: the file loses nothing" is_sound listened.h264 --frames 300
+        stop_all
+    done
+fi
 
 "$PYTHON" "$LAB/verify/rtsp.py" datagrams "$port" udp.ts >udp.log &
 receiver=$!
