@@ -42,6 +42,8 @@ let package = Package(
             linkerSettings: [
                 .linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("v4lconvert"),
             ]),
+        // Colour conversion with the processor's vector unit.
+        .target(name: "CColor"),
         // libswscale, whose types changed in FFmpeg 8.
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
         // SDL, loaded only where there is a window.
@@ -73,8 +75,7 @@ let package = Package(
             name: "Encoder",
             dependencies: [
                 "Acceleration", "Pictures", "Bitstream", "Files", "Text", "Threading", "Time", "CVAAPI",
-                "CFFmpeg",
-                "CYUV",
+                "CFFmpeg", "CColor", "CYUV",
             ]),
         .target(
             name: "Decoder",
@@ -127,7 +128,7 @@ let package = Package(
         .testTarget(
             name: "EncoderTests",
             dependencies: [
-                "Encoder", "Capture", "Pictures", "Bitstream", "Time", "CFFmpeg", "CTestJPEG",
+                "Encoder", "Capture", "Pictures", "Bitstream", "Time", "CColor", "CFFmpeg", "CTestJPEG",
                 "CTestAllocations",
                 "TestSupport",
             ]),

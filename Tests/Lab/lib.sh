@@ -119,24 +119,18 @@ demuxer() { # FILE: ffmpeg's name for the raw stream in it
     esac
 }
 
-decodes_ts() { # FILE: from its first picture on
+# ffmpeg's decoder has nothing to say. Pictures may be closer together than their rate says, which its output would note.
+decodes() { # OPTIONS... of the input
     local said
-    said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode -f mpegts -i "$1" -fps_mode passthrough -f null - 2>&1) && [ -z "$said" ] || { echo "ffmpeg said: $said"; return 1; }
-}
-
-decodes_silently() { # FILE: ffmpeg's decoder has nothing to say
-    local said
-    said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode -probesize 100M -f "$(demuxer "$1")" -i "$1" -fps_mode passthrough -f null - 2>&1) || {
+    said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode "$@" -vf 'setpts=2*N/TB' -fps_mode passthrough -f null - 2>&1) || {
         echo "ffmpeg failed: $said"
         return 1
     }
     [ -z "$said" ] || { echo "ffmpeg said: $said"; return 1; }
 }
-
-decodes_container() { # FILE: from its first picture on
-    local said
-    said=$(ffmpeg -nostdin -v warning -xerror -err_detect explode -i "$1" -fps_mode passthrough -f null - 2>&1) && [ -z "$said" ] || { echo "ffmpeg said: $said"; return 1; }
-}
+decodes_silently() { decodes -probesize 100M -f "$(demuxer "$1")" -i "$1"; } # FILE: a raw stream
+decodes_ts() { decodes -f mpegts -i "$1"; }                                  # FILE: from its first picture on
+decodes_container() { decodes -i "$1"; }                                     # FILE: from its first picture on
 
 # What ffprobe reads from FILE's sequence parameter set.
 has_properties() { # FILE KEY=VALUE...

@@ -1,6 +1,8 @@
 // Converts pseudo-random pictures with all that camrec has in C for it, and prints a line for each conversion:
 // NAME HASH, where the hash is that of libyuv's C reference, of libjpeg's planes, of libv4lconvert's picture.
-// Fails if what libyuv makes with the processor's vector instructions differs from its C reference by more than 1.
+// Fails if what libyuv makes with the processor's vector instructions differs from its C reference by more than 1, or if
+// RGB's own conversion differs from plain C at all.
+#include <CColor.h>
 #include <CYUV.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +102,36 @@ static int libyuv(void) {
     return failed;
 }
 
+static int rgb(void) {
+    struct color_rgb rgb = {.luma = {9798, 19235, 3735, 16384},
+                            .cb = {-5529, -10855, 16384, (128 << 15) + 16384},
+                            .cr = {16384, -13720, -2664, (128 << 15) + 16384}};
+    uint64_t sum = 0;
+    int failed = 0;
+    for (int size = 3; size <= 4; size++) {
+        rgb.layout = (struct color_layout){size, size - 1, 1, size - 3};
+        for (int step = 1; step <= 2; step++) {
+            for (int width = 1; width <= WIDTH; width++) {
+                const struct color_rows rows = {input, input + size * WIDTH};
+                uint8_t *samples[] = {output, reference};
+                for (int plain = 0; plain < 2; plain++) {
+                    uint8_t *luma = samples[plain], *chroma = luma + 2 * WIDTH;
+                    memset(luma, 0, 4 * WIDTH);
+                    const struct color_target target = {luma, luma + WIDTH, chroma, step == 2 ? chroma + 1 : chroma + WIDTH, step};
+                    (plain ? color_convert_rgb_plainly : color_convert_rgb)(&rgb, rows, width, target);
+                }
+                if (memcmp(output, reference, 4 * WIDTH)) {
+                    fprintf(stderr, "RGB of %d bytes, %d wide: not what plain C computes\n", size, width);
+                    failed = 1;
+                }
+                sum = sum * 31 + hash(reference, 4 * WIDTH);
+            }
+        }
+    }
+    printf("RGB %016llx\n", (unsigned long long)sum);
+    return failed;
+}
+
 static int jpeg(void) {
     static uint8_t coded[ROOM], planes[3][32 * (WIDTH + 32)];
     size_t count = cyuv_jpeg_encode(input, 3 * WIDTH, WIDTH, HEIGHT, coded, sizeof coded);
@@ -149,6 +181,7 @@ static int vendor(void) {
 int main(void) {
     for (size_t i = 0; i < ROOM; i++) input[i] = random_byte();
     int failed = libyuv();
+    failed |= rgb();
     failed |= jpeg();
     failed |= vendor();
     return failed;

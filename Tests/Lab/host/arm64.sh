@@ -34,7 +34,7 @@ build_arm64() { # OPTIONS...
 run_arm64() { # PROGRAM, with variables before it
     qemu-aarch64 -L /usr/aarch64-linux-gnu -E "LD_LIBRARY_PATH=$libraries:$root/lib/aarch64-linux-gnu" "$@"
 }
-conversions=(-I "$sources/CYUV/include" "$LAB/arm64/conversions.c" "$sources"/CYUV/*.c)
+conversions=(-I "$sources/CYUV/include" -I "$sources/CColor/include" "$LAB/arm64/conversions.c" "$sources"/CYUV/*.c "$sources"/CColor/*.c)
 layouts=(-I "$sources/CV4L2/include" "$LAB/arm64/layouts.c")
 conversion_libraries=(-lyuv -ljpeg -lv4lconvert)
 
@@ -68,7 +68,7 @@ if ! said=$(build_arm64 "${conversions[@]}" -o conversions.arm64 "${conversion_l
     exit
 fi
 pass "arm64: conversions are built"
-check "arm64: libyuv is within 1 of its C reference" eval 'run_arm64 conversions.arm64 >arm64.txt'
+check "arm64: libyuv is within 1 of its C reference, RGB exact" eval 'run_arm64 conversions.arm64 >arm64.txt'
 check "arm64: libjpeg equals its C reference" eval 'run_arm64 -E JSIMD_FORCENONE=1 conversions.arm64 >plain.txt && diff plain.txt arm64.txt'
 equal_references() {
     gcc -O2 "${conversions[@]}" -o conversions.here "${conversion_libraries[@]}" && ./conversions.here >here.txt || return
