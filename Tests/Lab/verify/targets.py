@@ -13,14 +13,20 @@ import sys
 IMPORT = re.compile(r"^(?:@\w+ )*(?:(?:public|package|internal|private) )?import (?:struct |class |enum |func )?(\w+)", re.M)
 
 
-def problems_of(package):
+def targets_of(package):
     dump = subprocess.run(["swift", "package", "dump-package"], cwd=package, capture_output=True, text=True, check=True)
-    targets = {target["name"]: target for target in json.loads(dump.stdout)["targets"]}
+    return {target["name"]: target for target in json.loads(dump.stdout)["targets"]}
+
+
+def problems_of(package, targets, known):
     for name, target in targets.items():
         folder = package / (target.get("path") or ("Tests" if target["type"] == "test" else "Sources") + f"/{name}")
         files = list(folder.rglob("*.swift"))
         named = {dependency["byName"][0] for dependency in target["dependencies"] if "byName" in dependency}
         imported = {found for file in files for found in IMPORT.findall(file.read_text(encoding="utf-8"))}
+        # Such as those of another package whose sources this one has.
+        for other in sorted(imported & known - targets.keys()):
+            yield f"{package}: {name} imports {other}, which is none of this package's targets"
         for other in sorted(imported & targets.keys() - named):
             yield f"{package}: {name} imports {other}, which Package.swift does not name"
         for other in sorted(named & targets.keys() - imported) if files else []:
@@ -29,7 +35,9 @@ def problems_of(package):
 
 def main():
     packages = [pathlib.Path(argument).resolve() for argument in sys.argv[1:]]
-    problems = [problem for package in packages for problem in problems_of(package)]
+    targets = [targets_of(package) for package in packages]
+    known = {name for names in targets for name in names}
+    problems = [problem for package, own in zip(packages, targets) for problem in problems_of(package, own, known)]
     print(*problems, sep="\n")
     sys.exit(not packages or bool(problems))
 
