@@ -133,7 +133,7 @@ import Testing
         // Outputs that are not files.
         (["output:stream", "output:sent", "output:published"], segments + ["sync"], .refused),
         // Browsers reject B frames.
-        (["output:published"], ["bframes"], .refused),
+        (["output:published", "ca-file"], ["bframes"], .refused),
         (["output:stream"], ["report:stream", "timestamps:stream"], .refused),
         (["report:stream"], ["timestamps:stream"], .refused),
         // Segments are never replaced, nor are outputs that are not files.
