@@ -15,6 +15,8 @@ cases() { # NAME|LINE|WORDS, sorted
     done
     cat <<'END'
 commands|camrec re|record remux
+a command|camrec de|devices
+another command|camrec ins|inspect
 an option of a recording without its command|camrec --device test --form|--format
 the same with it|camrec record --device test --form|--format
 sources|camrec --device |one.y4m test
