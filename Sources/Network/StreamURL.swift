@@ -102,15 +102,25 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
     /// What of the stream ID is no secret: the resource in SRT's own syntax (SRT Access Control Guidelines, 2), what comes
     /// before a user and a password in MediaMTX's, or a plain word.
     private var streamName: String? {
-        let name = "streamid="
-        guard let id = options.first(where: { $0.hasPrefix(name) })?.dropFirst(name.count), !id.isEmpty else {
+        // Anything else may be the beginning of a query or an escape, behind which there may be a secret.
+        func plain(_ text: String) -> String? {
+            let isPlain = text.allSatisfy { character in
+                character.isASCII
+                    && (character.isLetter || character.isNumber || "._-/:".contains(character))
+            }
+            return isPlain ? text : nil
+        }
+        let key = "streamid="
+        guard let id = options.first(where: { $0.hasPrefix(key) })?.dropFirst(key.count), !id.isEmpty else {
             return nil
         }
         for start in ["#!::", "%23!::"] where id.hasPrefix(start) {
             let parts = id.dropFirst(start.count).split(separator: ",")
-            return parts.first { $0.hasPrefix("r=") }.map { "\(start)\($0)" }
+            return parts.first { $0.hasPrefix("r=") }
+                .flatMap { plain(String($0.dropFirst(2))) }.map { "\(start)r=\($0)" }
         }
-        return id.split(separator: ":", omittingEmptySubsequences: false).prefix(2).joined(separator: ":")
+        let name = id.split(separator: ":", omittingEmptySubsequences: false).prefix(2).joined(separator: ":")
+        return plain(name)
     }
 }
 

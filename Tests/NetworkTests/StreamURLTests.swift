@@ -28,7 +28,9 @@ import Testing
             ("streamid=front", "?streamid=front"),
             ("streamid=publish:a/b:alice:secret&latency=5", "?streamid=publish:a/b"),
             ("latency=5&streamid=%23!::m=publish,r=front,u=alice,s=secret", "?streamid=%23!::r=front"),
-            ("streamid=#!::u=alice,s=secret", ""), ("streamid=", ""), ("passphrase=secretsecret", ""),
+            ("streamid=read:cam?token=secret", ""), ("streamid=publish%3Acam%3Abob%3Asecret", ""),
+            ("streamid=%23!::r=live/x?secret=secret,m=publish", ""), ("streamid=#!::u=alice,s=secret", ""),
+            ("streamid=", ""), ("passphrase=secretsecret", ""),
         ])
     func name(options: String, shown: String) throws {
         let url = try #require(StreamURL("srt://a:1?\(options)"))

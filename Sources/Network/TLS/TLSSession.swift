@@ -8,6 +8,8 @@ final class TLSSession: @unchecked Sendable {
     // Safe to share: one thread at a time uses it, first the one that opens it, then a relay's.
     private let trust: TLSTrust
     private let session: gnutls_session_t
+    /// The session keeps a pointer to it, not a copy.
+    private let host: UnsafeMutablePointer<CChar>
     private let socket: Socket
 
     /// For polling.
@@ -25,11 +27,16 @@ final class TLSSession: @unchecked Sendable {
     ) throws(NetworkError) {
         var library = trust.library
         var session: gnutls_session_t?
+        guard let copy = strdup(host) else {
+            throw NetworkError(.noTLS(reason: "no memory for a session"), address: address)
+        }
         guard ctls_init(&library, &session) >= 0, let session else {
+            free(copy)
             throw NetworkError(.noTLS(reason: "no memory for a session"), address: address)
         }
         self.trust = trust
         self.session = session
+        self.host = copy
         self.socket = socket
         _ = library.set_default_priority(session)
         _ = library.set_credentials(
@@ -38,12 +45,15 @@ final class TLSSession: @unchecked Sendable {
         if !SocketAddress(host: host, port: 0).isNumeric {
             _ = library.set_server_name(session, GNUTLS_NAME_DNS, host, host.utf8.count)
         }
-        library.verify_server(session, host, 0)
+        library.verify_server(session, copy, 0)
         library.set_descriptors(session, self.socket.descriptor, self.socket.descriptor)
         try negotiate(until: .now + timeout, timeout, interruption, address)
     }
 
-    deinit { trust.library.deinit(session) }
+    deinit {
+        trust.library.deinit(session)
+        free(host)
+    }
 
     private func negotiate(
         until deadline: Instant, _ timeout: Duration, _ interruption: Interruption, _ address: String
