@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdbool.h>
 
 const char *ctls_load(struct ctls_library *library) {
     // Its name since GnuTLS 3.4; the functions are as in its header.
@@ -16,7 +15,7 @@ const char *ctls_load(struct ctls_library *library) {
     RESOLVE(trust_file, gnutls_certificate_set_x509_trust_file)
     RESOLVE(init, gnutls_init)
     RESOLVE(deinit, gnutls_deinit)
-    RESOLVE(set_default_priority, gnutls_set_default_priority)
+    RESOLVE(append_priority, gnutls_set_default_priority_append)
     RESOLVE(set_credentials, gnutls_credentials_set)
     RESOLVE(set_server_name, gnutls_server_name_set)
     RESOLVE(verify_server, gnutls_session_set_verify_cert)
@@ -58,13 +57,11 @@ ssize_t ctls_send(const struct ctls_library *library, gnutls_session_t session, 
 }
 
 ssize_t ctls_receive(const struct ctls_library *library, gnutls_session_t session, void *bytes, size_t count) {
-    ssize_t result;
-    bool again;
-    do {
+    // What is not fatal is a warning, or the wish to negotiate again, which a client may ignore (RFC 5246, 7.4.1.1).
+    for (int tries = 0; tries < 16; tries++) {
         errno = 0;
-        result = library->receive(session, bytes, count);
-        // Such as a warning, or the wish to negotiate again, which a client may ignore (RFC 5246, 7.4.1.1).
-        again = result < 0 && result != GNUTLS_E_AGAIN && !library->is_fatal((int)result);
-    } while (again);
-    return result_of(result, errno);
+        const ssize_t result = library->receive(session, bytes, count);
+        if (result >= 0 || result == GNUTLS_E_AGAIN || library->is_fatal((int)result)) return result_of(result, errno);
+    }
+    return -EAGAIN;
 }

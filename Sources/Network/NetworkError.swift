@@ -29,7 +29,7 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         /// There is no passphrase, or none that SRT takes.
         case badPassphrase
         /// libavformat could not connect, in its own words.
-        case protocolFailed(detail: String)
+        case protocolFailed(detail: String, isEncrypted: Bool)
         /// GnuTLS is missing, or has no memory.
         case noTLS(reason: String)
         /// There are no certificates to trust: in the file that was given, or in the system's place for them.
@@ -101,8 +101,8 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case .badPassphrase:
             "\(address): a passphrase has 10 to 79 bytes; put it in CAMREC_PASSWORD, or leave passphrase= out to send "
                 + "unencrypted"
-        case .protocolFailed(let detail):
-            "cannot connect to \(address): \(detail); check the address and the receiver"
+        case .protocolFailed(let detail, let isEncrypted):
+            "cannot connect to \(address): \(detail); check the address, the receiver\(isEncrypted ? ", and that it has the same passphrase" : " and whether it wants a passphrase")"
         case .noTLS(let reason): "\(address): cannot encrypt: \(reason); install GnuTLS (libgnutls30)"
         case .noCertificates(true):
             "\(address): no certificate in PEM can be read there; check the file"

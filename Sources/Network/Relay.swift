@@ -4,13 +4,13 @@ import Threading
 import Time
 
 /// A thread that passes a stream on between a socket and what is none: a TLS session, or a library's protocol.
+///
+/// It ends once the socket's other end is closed and everything is sent, and closes its own end then.
 public final class Relay: @unchecked Sendable {
     // Safe to share: all mutable state is accessed with the monitor's lock held, or is atomic.
-    private let interruption: Interruption
     private let monitor = Monitor()
-    private var hasEnded = false
     private var reason: Failure?
-    private let unconfirmed = Atomic<Int>(0)
+    private let confirmed = Atomic<Int>(0)
 
     /// How a peer fails.
     public enum Failure: Error, Sendable, Equatable {
@@ -23,19 +23,16 @@ public final class Relay: @unchecked Sendable {
         case failed(detail: String)
     }
 
-    /// Passes on what comes from the socket, until its other end is closed or the interruption is raised.
+    /// Passes on what comes from the socket, until its other end is closed or the work is interrupted.
     public typealias Work = @Sendable (borrowing Socket, Relay) throws(Failure) -> Void
 
-    private init(_ interruption: Interruption) { self.interruption = interruption }
+    private init() {}
 
     /// Starts the thread.
-    /// - Parameter interruption: ends every wait of the work's.
     /// - Returns: the relay, and the socket for the stream.
-    public static func start(_ interruption: Interruption, _ work: @escaping Work) throws(NetworkError)
-        -> Started
-    {
+    public static func start(_ work: @escaping Work) throws(NetworkError) -> Started {
         try Socket.Pair().split { (near, far) throws(NetworkError) in
-            let relay = Relay(interruption)
+            let relay = Relay()
             let far = FarEnd(far)
             guard let thread = WorkerThread(body: { relay.run(far, work) }) else {
                 throw NetworkError(.noResources(errno: EAGAIN), address: "relay")
@@ -61,27 +58,16 @@ public final class Relay: @unchecked Sendable {
                 monitor.withLock { reason = error }
             }
         }
-        monitor.withLock {
-            hasEnded = true
-            monitor.signal()
-        }
     }
 
     /// Why the peer failed; nil if it did not.
     public var failure: Failure? { monitor.withLock { reason } }
 
-    /// Bytes taken from the socket which the peer may not have got.
-    public var unconfirmedByteCount: Int { unconfirmed.load(ordering: .relaxed) }
+    /// How many bytes from the socket the peer has got, as far as is known.
+    public var confirmedByteCount: Int { confirmed.load(ordering: .relaxed) }
 
-    /// Notes how many bytes the peer may not have got. For the relay's work.
-    public func noteUnconfirmed(_ count: Int) { unconfirmed.store(count, ordering: .relaxed) }
-
-    /// Waits until what was written to the socket has been sent, after the socket was closed, or the deadline has passed;
-    /// then the relay is given up.
-    public func waitForEnd(until deadline: Instant) {
-        monitor.withLock { while !hasEnded, Instant.now < deadline { monitor.wait(until: deadline) } }
-        interruption.raise()
-    }
+    /// Notes how many bytes the peer has got. For the relay's work.
+    public func noteConfirmed(_ count: Int) { confirmed.store(count, ordering: .relaxed) }
 }
 
 /// The relay's own end of its socket, which closes once everything is passed on.

@@ -43,8 +43,10 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
         switch name {
         case "mode": return transport == .srt && ["caller", "listener", "rendezvous"].contains(value)
         case "transtype": return transport == .srt && ["live", "file"].contains(value)
-        // A whole packet of a transport stream, to the most that a datagram holds.
-        case "pkt_size": return Int(value).map((188...65507).contains) ?? false
+        // A whole packet of a transport stream, to the most that a datagram holds: of SRT's, less its header.
+        case "pkt_size": return Int(value).map((188...(transport == .srt ? 1456 : 65507)).contains) ?? false
+        case "pbkeylen": return transport == .srt && ["0", "16", "24", "32"].contains(value)
+        case "ttl": return transport == .udp && Int(value).map((0...255).contains) ?? false
         default:
             return transport.words.contains(name)
                 || transport.numbers.contains(name) && (Int(value).map { $0 >= -1 } ?? false)
@@ -62,10 +64,18 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
 
     private var defaults: [(String, Int)] {
         switch transport {
-        // Seconds at the end to deliver the rest.
-        case .srt: [("pkt_size", Self.packetSize), ("linger", 3)]
+        // Seconds at the end to deliver the rest: fewer than an output waits for its receivers.
+        case .srt: [("pkt_size", Self.packetSize), ("linger", 2)]
         case .udp: [("pkt_size", Self.packetSize)]
         }
+    }
+
+    /// How long the end of the stream may take to arrive; nil if nobody knows whether it does.
+    public var linger: Duration? {
+        let name = "linger="
+        let given = options.first { $0.hasPrefix(name) }.flatMap { Int($0.dropFirst(name.count)) }
+        let seconds = given ?? defaults.first { $0.0 == "linger" }?.1 ?? 0
+        return seconds > 0 ? .seconds(seconds) : nil
     }
 
     private static let passphrase = "passphrase="
@@ -86,10 +96,16 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
             .map { String($0.dropFirst(Self.passphrase.count)) }
     }
 
-    /// Whether a secret is in the URL: a passphrase, or a password in SRT's stream ID.
-    public var hasSecret: Bool {
-        givenPassphrase != nil || options.contains { $0.hasPrefix("streamid=") && $0.count { $0 == ":" } > 2 }
+    /// Whether a secret may be in the URL: a passphrase, or more in SRT's stream ID than the stream's name.
+    public var hasSecret: Bool { givenPassphrase != nil || hasSecretInStreamID }
+
+    /// Whether the stream ID has more in it than the stream's name.
+    public var hasSecretInStreamID: Bool {
+        options.contains { $0.hasPrefix("streamid=") && $0 != "streamid=\(streamName ?? "")" }
     }
+
+    /// Whether a passphrase encrypts the stream.
+    public var isEncrypted: Bool { wantsPassphrase || givenPassphrase != nil }
 
     /// Whether the stream is encrypted with a passphrase that is not in the URL.
     public var wantsPassphrase: Bool { options.contains { $0 == Self.passphrase } }
@@ -131,15 +147,14 @@ extension StreamURL.Transport {
         case .srt:
             [
                 "connect_timeout", "enforced_encryption", "inputbw", "ipttl", "iptos", "kmpreannounce",
-                "kmrefreshrate", "latency", "linger", "listen_timeout", "lossmaxttl", "maxbw", "messageapi",
+                "kmrefreshrate", "latency", "linger", "listen_timeout", "lossmaxttl", "maxbw",
                 "mss",
-                "nakreport", "oheadbw", "payload_size", "pbkeylen", "peerlatency", "rcvlatency",
+                "nakreport", "oheadbw", "payload_size", "peerlatency", "rcvlatency",
                 "send_buffer_size", "snddropdelay", "tlpktdrop", "tsbpd",
             ]
         case .udp:
             [
                 "bitrate", "broadcast", "buffer_size", "burst_bits", "connect", "dscp", "localport", "reuse",
-                "ttl",
             ]
         }
     }

@@ -129,6 +129,14 @@ decodes() { # OPTIONS... of the input
     [ -z "$said" ] || { echo "ffmpeg said: $said"; return 1; }
 }
 decodes_silently() { decodes -probesize 100M -f "$(demuxer "$1")" -i "$1"; } # FILE: a raw stream
+session_decodes() { # FILE: what GStreamer's RTSP server wrote of a session
+    # Of the last picture it may have written only the delimiter that it puts before each.
+    case $(tail -c 7 "$1" | od -An -tx1 | tr -d ' \n') in
+        *0000000109??) truncate -s -6 "$1" ;;
+        000000014601??) truncate -s -7 "$1" ;;
+    esac
+    decodes_silently "$1"
+}
 decodes_ts() { decodes -f mpegts -i "$1"; }                                  # FILE: from its first picture on
 decodes_container() { decodes -i "$1"; }                                     # FILE: from its first picture on
 

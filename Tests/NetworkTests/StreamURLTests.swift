@@ -9,7 +9,7 @@ import Testing
         let url = try #require(StreamURL("srt://[::1]:8890?streamid=publish:cam:alice:secret&pkt_size=188"))
         #expect(url.transport == .srt && url.receiver == SocketAddress(host: "::1", port: 8890))
         #expect("\(url)" == "srt://[::1]:8890?streamid=publish:cam", "options may contain passwords")
-        #expect(url.complete == "srt://[::1]:8890?streamid=publish:cam:alice:secret&pkt_size=188&linger=3")
+        #expect(url.complete == "srt://[::1]:8890?streamid=publish:cam:alice:secret&pkt_size=188&linger=2")
         #expect(StreamURL("UDP://239.0.0.1:5000/")?.complete == "udp://239.0.0.1:5000?pkt_size=1316")
     }
 
@@ -37,11 +37,22 @@ import Testing
         #expect("\(url)" == "srt://a:1\(shown)")
     }
 
+    @Test(
+        "a stream ID with more than the stream's name may hold a secret",
+        arguments: [
+            ("publish:cam", false), ("front", false), ("#!::r=front", false),
+            ("publish:cam:alice:secret", true),
+            ("#!::r=front,u=alice,s=secret", true), ("read:cam?token=secret", true),
+        ])
+    func secret(streamID: String, isSecret: Bool) throws {
+        #expect(try #require(StreamURL("srt://a:1?streamid=\(streamID)")).hasSecretInStreamID == isSecret)
+    }
+
     @Test("an empty passphrase comes from elsewhere")
     func passphrase() throws {
         let empty = try #require(StreamURL("srt://a:1?passphrase=&latency=5"))
         #expect(empty.wantsPassphrase && empty.givenPassphrase == nil)
-        #expect(empty.complete == "srt://a:1?latency=5&pkt_size=1316&linger=3")
+        #expect(empty.complete == "srt://a:1?latency=5&pkt_size=1316&linger=2")
         let given = try #require(StreamURL("srt://a:1?passphrase=secretsecret"))
         #expect(!given.wantsPassphrase && given.givenPassphrase == "secretsecret" && given.hasSecret)
         #expect(StreamURL("srt://a:1")?.wantsPassphrase == false)
@@ -55,7 +66,9 @@ import Testing
             "srt://host:1?Passphrase=secretsecret", "udp://host:1?passphrase=secretsecret",
             "srt://host:1?mode=nonsense", "srt://host:1?pkt_size=-1", "srt://host:1?pkt_size=187",
             "srt://host:1?latency",
-            "srt://host:1?latency=-5", "udp://host:1?ttl=x", "udp://host:1?mode=caller",
+            "srt://host:1?latency=-5", "srt://host:1?pkt_size=1500", "srt://host:1?pbkeylen=7",
+            "udp://host:1?ttl=300",
+            "srt://host:1?messageapi=0", "udp://host:1?ttl=x", "udp://host:1?mode=caller",
         ])
     func malformed(text: String) { #expect(StreamURL(text) == nil) }
 }

@@ -60,25 +60,82 @@ import Time
     @Test("a relay knows why its peer is gone, and what that may not have got", .timeLimit(.minutes(1)))
     func relay() throws {
         let bench = try LiveBench(mostReceivers: 1)
-        let started = try Relay.start(Interruption()!) { (_, relay) throws(Relay.Failure) in
-            relay.noteUnconfirmed(1500)
+        let begun = Interruption()!
+        let (near, relay) = try startRelay { (_, relay) throws(Relay.Failure) in
+            _ = begun.wait()
+            relay.noteConfirmed(1500)
             throw .failed(detail: "the peer is gone")
         }
-        bench.source.relay = started.relay
-        started.relay.waitForEnd(until: .distantFuture)
-        let near = try bench.connect()
-        bench.frames(2)
-        near.leave()
+        bench.source.relay = relay
+        let peer = try bench.connect()
+        let units = bench.frames(2)
+        begun.raise()
+        near.waitForEnd()
+        peer.leave()
         bench.round()
         #expect(bench.receivers[0].departure == .failed(detail: "the peer is gone"))
         #expect(bench.receivers[0].departure?.description == "connection lost: the peer is gone")
-        #expect(bench.receivers[0].unconfirmedBytes >= 1500)
+        #expect(bench.receivers[0].unconfirmedBytes == bytes(units).count - 1500)
+    }
+
+    @Test(
+        "the stream has ended for a relay once it has sent the rest, which may fail", .timeLimit(.minutes(1)),
+        arguments: [nil, Relay.Failure.silent(for: .seconds(2))])
+    func relayEnd(failure: Relay.Failure?) throws {
+        let bench = try LiveBench(mostReceivers: 1)
+        bench.source.farewell = Array("TEARDOWN".utf8)
+        let (near, relay) = try startRelay { (_, _) throws(Relay.Failure) in
+            if let failure { throw failure }
+        }
+        near.waitForEnd()
+        // This one's socket is still open: the relay has something to send.
+        bench.source.relay = relay
+        let peer = try bench.connect()
+        let units = bench.frames(2)
+        bench.buffer.finish()
+        #expect(bench.round() && bench.round(), "goes on while the relay is at work")
+        #expect(bench.receivers[0].departure == nil)
+        #expect(peer.read() == bytes(units) + Array("TEARDOWN".utf8))
+        peer.leave()
+        #expect(!bench.round())
+        #expect(bench.receivers[0].departure == (failure == nil ? .ended : .silent(for: .seconds(2))))
+    }
+
+    @Test("a relay that does not send the rest in time is cut off", .timeLimit(.minutes(1)))
+    func relayCutOff() throws {
+        let bench = try LiveBench(mostReceivers: 1)
+        let (_, relay) = try startRelay { (_, _) throws(Relay.Failure) in }
+        bench.source.relay = relay
+        let peer = try bench.connect()
+        let units = bench.frames(2)
+        bench.buffer.finish()
+        #expect(bench.round())
+        bench.now += .seconds(3)
+        #expect(!bench.round())
+        #expect(bench.receivers[0].departure == .cutOff)
+        #expect(bench.receivers[0].unconfirmedBytes == bytes(units).count)
+        #expect(peer.read() == bytes(units))
+    }
+
+    /// A relay's near end.
+    private final class NearEnd {
+        let socket: Socket
+        init(_ socket: consuming Socket) { self.socket = socket }
+
+        /// Waits until the relay has ended, which closes its end.
+        func waitForEnd() { _ = socket.waitUntilReadable() }
+    }
+
+    private func startRelay(_ work: @escaping Relay.Work) throws -> (NearEnd, Relay) {
+        let started = try Relay.start(work)
+        let relay = started.relay
+        return (NearEnd(started.takeSocket()), relay)
     }
 
     @Test("a relay gets what was written before its socket was closed", .timeLimit(.minutes(1)))
     func relayed() throws {
         let counter = Counter()
-        let started = try Relay.start(Interruption()!) { (socket, _) throws(Relay.Failure) in
+        let (near, relay) = try startRelay { (socket, _) throws(Relay.Failure) in
             var room = [UInt8](repeating: 0, count: 4096)
             while true {
                 switch room.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
@@ -88,17 +145,17 @@ import Time
                 }
             }
         }
-        let relay = started.relay
-        let sent = send(1_000_000, to: started.takeSocket())
-        relay.waitForEnd(until: .distantFuture)
+        let sent = send(1_000_000, to: near.socket)
+        near.socket.shutDownWriting()
+        near.waitForEnd()
         #expect(counter.total.load(ordering: .relaxed) == sent)
         #expect(relay.failure == nil)
     }
 
     private final class Counter: Sendable { let total = Atomic<Int>(0) }
 
-    /// Sends at least so many bytes, and closes the socket.
-    private func send(_ count: Int, to socket: consuming Socket) -> Int {
+    /// Sends at least so many bytes.
+    private func send(_ count: Int, to socket: borrowing Socket) -> Int {
         let bytes = [UInt8](repeating: 7, count: 100_000)
         var sent = 0
         while sent < count {

@@ -17,7 +17,7 @@ struct ctls_library {
     __typeof__(&gnutls_certificate_set_x509_trust_file) trust_file;
     __typeof__(&gnutls_init) init;
     __typeof__(&gnutls_deinit) deinit;
-    __typeof__(&gnutls_set_default_priority) set_default_priority;
+    __typeof__(&gnutls_set_default_priority_append) append_priority;
     __typeof__(&gnutls_credentials_set) set_credentials;
     __typeof__(&gnutls_server_name_set) set_server_name;
     __typeof__(&gnutls_session_set_verify_cert) verify_server;

@@ -29,7 +29,7 @@ struct RTSPConnection: ~Copyable {
     /// - Parameters:
     ///   - password: for the address's user; nil to use none.
     ///   - trust: who may vouch for an encrypted connection's server; nil for none.
-    ///   - timeout: for the connection and all its requests.
+    ///   - timeout: for connecting, for encryption and for all requests, each.
     ///   - patience: how long until a server is given up that reads nothing.
     init(
         to address: RTSPAddress, password: String?, trust: TLSTrust?, timeout: Duration, patience: Duration,

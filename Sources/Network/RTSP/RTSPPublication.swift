@@ -14,7 +14,7 @@ public struct RTSPPublication: ~Copyable {
     ///   - description: in SDP (RFC 8866), with one stream that is `control` in it.
     ///   - password: for the address's user; nil to use none.
     ///   - trust: who may vouch for an encrypted connection's server; nil for none.
-    ///   - timeout: for everything together, not including the name service.
+    ///   - timeout: for connecting, not including the name service, for encryption and for all requests, each.
     ///   - patience: how long until a server is given up that reads nothing.
     ///   - interruption: ends the wait.
     public init(

@@ -7,10 +7,10 @@ extension TLSSession {
     /// comes back.
     /// - Parameters:
     ///   - patience: how long until a server is given up that reads nothing.
-    ///   - interruption: ends every wait.
+    ///   - interruption: ends the relay, whatever has been sent.
     func relay(patience: Duration, interruption: Interruption) throws(NetworkError) -> Relay.Started {
         prepareForStreaming(patience: patience)
-        return try Relay.start(interruption) { [self] (socket, relay) throws(Relay.Failure) in
+        return try Relay.start { [self] (socket, relay) throws(Relay.Failure) in
             var exchange = TLSExchange(self)
             try exchange.run(socket, relay, interruption)
         }
@@ -23,6 +23,11 @@ private struct TLSExchange {
     private var outbound = Parcel()
     private var inbound = Parcel()
     private var hasEnded = false
+    /// Bytes that the session has taken.
+    private var sentByteCount = 0
+
+    /// The most records that are read before the other direction has its turn.
+    private static let recordsAtOnce = 64
 
     init(_ session: TLSSession) { self.session = session }
 
@@ -61,7 +66,8 @@ private struct TLSExchange {
     }
 
     private mutating func advance(_ socket: borrowing Socket, _ relay: Relay) throws(Relay.Failure) {
-        defer { relay.noteUnconfirmed(outbound.count + session.unconfirmedByteCount) }
+        // What waits there is encrypted, which takes a little more room.
+        defer { relay.noteConfirmed(max(0, sentByteCount - session.unconfirmedByteCount)) }
         try sendOutbound(from: socket)
         if !hasEnded { try sendInbound(to: socket) }
     }
@@ -78,7 +84,7 @@ private struct TLSExchange {
                 }
             }
             switch outbound.send({ session.send($0) }) {
-            case .sent: break
+            case .sent(let count): sentByteCount += count
             case .full, .exhausted: return
             case .broken(let code): throw .broken(errno: code)
             }
@@ -86,7 +92,7 @@ private struct TLSExchange {
     }
 
     private mutating func sendInbound(to socket: borrowing Socket) throws(Relay.Failure) {
-        while true {
+        for _ in 0..<Self.recordsAtOnce {
             if inbound.count == 0 {
                 switch inbound.receive({ session.receive(into: $0) }) {
                 case .received: break

@@ -3,7 +3,7 @@ import Glibc
 import Threading
 import Time
 
-/// An encrypted connection to a server that has proven who it is (RFC 8446, RFC 5246). Never blocks once it is open.
+/// An encrypted connection to a server that has proven who it is (RFC 8446, RFC 5246; not what is older, RFC 8996). Never blocks once it is open.
 final class TLSSession: @unchecked Sendable {
     // Safe to share: one thread at a time uses it, first the one that opens it, then a relay's.
     private let trust: TLSTrust
@@ -15,7 +15,7 @@ final class TLSSession: @unchecked Sendable {
     /// For polling.
     var descriptor: Int32 { socket.descriptor }
 
-    /// Negotiates over a connection, and verifies the server. Nothing else is sent before that.
+    /// Negotiates over a connection, and verifies the server. Until then it is told nothing but the host's name.
     /// - Parameters:
     ///   - host: the name or the IP address that the server's certificate must have.
     ///   - timeout: how long that may take.
@@ -38,7 +38,7 @@ final class TLSSession: @unchecked Sendable {
         self.session = session
         self.host = copy
         self.socket = socket
-        _ = library.set_default_priority(session)
+        _ = library.append_priority(session, "-VERS-TLS1.0:-VERS-TLS1.1", nil, 0)
         _ = library.set_credentials(
             session, GNUTLS_CRD_CERTIFICATE, UnsafeMutableRawPointer(trust.credentials))
         // An IP address is none of the names that a server may have (RFC 6066, 3).
@@ -81,11 +81,11 @@ final class TLSSession: @unchecked Sendable {
             let flaw = NetworkError.CertificateFlaw(status: trust.library.verification(session))
             return NetworkError(.untrusted(flaw), address: address)
         }
-        if result == GNUTLS_E_PREMATURE_TERMINATION { return NetworkError(.closedByServer, address: address) }
-        return NetworkError(
-            .notNegotiated(
-                detail: trust.library.describe(result).map { String(cString: $0) } ?? "error \(result)"),
-            address: address)
+        let endings = [GNUTLS_E_PREMATURE_TERMINATION, GNUTLS_E_PULL_ERROR, GNUTLS_E_PUSH_ERROR]
+        if endings.contains(result) { return NetworkError(.closedByServer, address: address) }
+        let words = trust.library.describe(result).map { String(cString: $0) } ?? "error \(result)"
+        let detail = words.hasSuffix(".") ? String(words.dropLast()) : words
+        return NetworkError(.notNegotiated(detail: detail), address: address)
     }
 
     /// Sends as many of the bytes as there is room for. If there is none, the same bytes must be sent the next time.

@@ -264,7 +264,7 @@ extension BroadcastLoop {
         of receiver: Receiver, _ window: BroadcastBuffer.Window, at now: Instant
     ) -> ReceiverStatistics.Departure? {
         if let closingTime {
-            if receiver.isIdle(in: window) { return .ended }
+            if receiver.isIdle(in: window), receiver.finish() { return .ended }
             if now >= closingTime { return .cutOff }
         }
         guard let since = receiver.blockedSince, now - since >= options.timeout else { return nil }

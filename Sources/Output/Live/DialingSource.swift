@@ -16,8 +16,6 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     private let interruption: Interruption
     private var state = State.wanted
     private var arrived: Connection?
-    /// The latest connection's.
-    private var relay: Relay?
     private var failure: NetworkError?
     private var thread: WorkerThread?
 
@@ -29,8 +27,6 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     /// How long an attempt may take.
     static let attemptTimeout = Duration.seconds(5)
     private static let longestPause = Duration.seconds(8)
-    /// How long a relay may take to send the rest after the stream has ended.
-    private static let closingPatience = Duration.seconds(3)
 
     /// Starts connecting.
     /// - Parameter peer: the receiver's name in messages.
@@ -60,10 +56,7 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     func next() -> Arrival {
         wakeUp.sleep()
         return monitor.withLock {
-            if let connection = arrived.take() {
-                relay = connection.relay
-                return .receiver(connection)
-            }
+            if let connection = arrived.take() { return .receiver(connection) }
             if let error = failure.take() { return .unreachable(error) }
             return .nobody
         }
@@ -78,12 +71,10 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     }
 
     func stop() {
-        let relay = monitor.withLock {
+        monitor.withLock {
             state = .stopped
             monitor.signal()
-            return self.relay
         }
-        relay?.waitForEnd(until: .now + Self.closingPatience)
         interruption.raise()
         // Name resolution may take too long to wait for; the thread ends after it.
         if let thread = thread.take() { thread.detach() }
@@ -146,7 +137,7 @@ extension Connection {
         let peer = try ProtocolConnection(
             to: url, passphrase: passphrase, attemptTimeout: DialingSource.attemptTimeout, timeout: timeout,
             interruption: interruption)
-        let started = try Relay.start(interruption) { (socket, relay) throws(Relay.Failure) in
+        let started = try Relay.start { (socket, relay) throws(Relay.Failure) in
             try peer.forward(from: socket, relay)
         }
         let relay = started.relay

@@ -18,7 +18,10 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
     /// This many events were not reported, because they came too fast.
     case suppressed(Int)
 
-    public var description: String {
+    public var description: String { description(after: "") }
+
+    /// The description where the output's name is said already.
+    public func description(after name: String) -> String {
         switch self {
         case .joined(let peer): "\(peer) joined"
         case .left(let statistics):
@@ -31,7 +34,8 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
             "\(peer) was refused: there are \(limit) receivers from its address already; see --max-clients-per-address"
         case .exhausted(let code):
             "a receiver has to wait: \(String(cString: strerror(code))); raise 'ulimit -n'"
-        case .unreachable(let error): "nobody receives the stream (\(error)); retrying"
+        case .unreachable(let error):
+            "nobody receives the stream (\(error.description(after: name))); retrying"
         case .suppressed(let count): "\(count) more receiver events"
         }
     }

@@ -65,12 +65,24 @@ final class ProtocolConnection: @unchecked Sendable {
 
     private func close() { _ = library.close_io(&context) }
 
+    /// Closes the connection once the peer has got everything.
+    private func finish() throws(Relay.Failure) {
+        try flush()
+        let start = Instant.now
+        close()
+        // SRT waits so long for the peer to confirm the rest.
+        if let linger = url.linger, Instant.now - start >= linger { throw .silent(for: linger) }
+        recent = RecentBytes(within: Self.doubt)
+    }
+
     private func failure(_ result: Int32) -> NetworkError {
         if result == CFORMAT_NO_PROTOCOL {
             return NetworkError(
                 .noProtocol(reason: "this FFmpeg lacks \(url.transport.rawValue)"), address: "\(url)")
         }
-        return latestWords.map { NetworkError(.protocolFailed(detail: $0), address: "\(url)") }
+        return latestWords.map {
+            NetworkError(.protocolFailed(detail: $0, isEncrypted: url.isEncrypted), address: "\(url)")
+        }
             ?? NetworkError(.notConnected(errno: -result), address: "\(url)")
     }
 
@@ -86,25 +98,23 @@ final class ProtocolConnection: @unchecked Sendable {
         defer { close() }
         // Of libavformat's own buffer only whole packets are sent.
         var bytes = [UInt8](repeating: 0, count: Self.packetLength * 256)
-        var count = 0
-        do throws(Relay.Failure) {
-            while true {
-                switch bytes.withUnsafeMutableBytes({ socket.receive(into: .init(rebasing: $0[count...])) }) {
-                case .received(let more):
-                    count += more
-                    let whole = count - count % Self.packetLength
-                    try write(bytes[..<whole])
-                    bytes.replaceSubrange(..<(count - whole), with: bytes[whole..<count])
-                    count -= whole
-                case .nothing:
-                    try flush()
-                    guard interruption.wait(for: socket.descriptor) == .ready else { return }
-                case .ended, .broken: return try flush()
-                }
+        var (count, written) = (0, 0)
+        while true {
+            // Only what was sent long ago has certainly arrived.
+            defer { relay.noteConfirmed(written - recent.count(at: .now)) }
+            switch bytes.withUnsafeMutableBytes({ socket.receive(into: .init(rebasing: $0[count...])) }) {
+            case .received(let more):
+                count += more
+                let whole = count - count % Self.packetLength
+                try write(bytes[..<whole])
+                written += whole
+                bytes.replaceSubrange(..<(count - whole), with: bytes[whole..<count])
+                count -= whole
+            case .nothing:
+                try flush()
+                guard interruption.wait(for: socket.descriptor) == .ready else { return }
+            case .ended, .broken: return try finish()
             }
-        } catch {
-            relay.noteUnconfirmed(recent.count(at: .now) + count)
-            throw error
         }
     }
 

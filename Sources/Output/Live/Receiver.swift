@@ -48,6 +48,10 @@ final class Receiver {
     /// Bytes sent when the peer ended its half of the connection; nil before that.
     private var bytesAtEnd: Int?
 
+    /// The bytes that the relay had passed on before.
+    private let relayStart: Int
+    /// Whether everything was sent, with the farewell.
+    private var hasFinished = false
     /// Why the connection broke, as errno, where only a call said so that is over.
     private var breakage: Int32?
 
@@ -62,6 +66,7 @@ final class Receiver {
         origin = connection.origin
         farewell = connection.farewell
         relay = connection.relay
+        relayStart = relay?.confirmedByteCount ?? 0
         socket = connection.socket
         self.statistics = statistics
         self.position = position
@@ -87,6 +92,7 @@ final class Receiver {
     /// - Parameter code: errno of the call that showed it; nil if none did.
     func departure(for code: Int32? = nil) -> ReceiverStatistics.Departure {
         if let failure = relay?.failure { return ReceiverStatistics.Departure(failure) }
+        if relay != nil, hasFinished { return .ended }
         guard let code = code ?? socket.takeError() ?? breakage else { return .closed }
         // A peer that closes a connection announces it first, and then refuses data.
         let isRefusal = code == ECONNRESET || code == EPIPE
@@ -94,7 +100,10 @@ final class Receiver {
     }
 
     /// Bytes that the peer may not have got.
-    private var unconfirmedByteCount: Int { socket.unconfirmedByteCount + (relay?.unconfirmedByteCount ?? 0) }
+    private var unconfirmedByteCount: Int {
+        relay.map { statistics.bytes - max(0, $0.confirmedByteCount - relayStart) }
+            ?? socket.unconfirmedByteCount
+    }
 
     /// Returns whether the system has accepted everything available.
     func isIdle(in window: BroadcastBuffer.Window) -> Bool {
@@ -217,7 +226,7 @@ final class Receiver {
         if hasStarted { statistics.dropped += count }
     }
 
-    /// Ends the connection so that data the system has accepted still arrives.
+    /// Ends the connection.
     /// - Parameters:
     ///   - window: the buffered units, of which those not received are lost.
     ///   - elapsed: the time since the output began.
@@ -233,11 +242,19 @@ final class Receiver {
         statistics.departure = departure
         // A UNIX socket counts the memory that it uses, which is more.
         statistics.unconfirmedBytes = min(unconfirmedByteCount, statistics.bytes)
-        guard departure == .ended else { return }
-        // It fits into the system's buffer, which takes the last units as well; a peer that misses it sees the end.
-        if !farewell.isEmpty { _ = farewell.withUnsafeBytes { socket.send($0) } }
-        socket.shutDownWriting()
-        socket.discardReceived()
+        if departure == .ended { socket.discardReceived() }
+    }
+
+    /// Says farewell, and that no more comes. Data that the system has accepted still arrives.
+    /// - Returns: whether that is all; a relay must send the rest first, and then closes the connection.
+    func finish() -> Bool {
+        if !hasFinished {
+            hasFinished = true
+            // It fits into the system's buffer, which takes the last units as well; a peer that misses it sees the end.
+            if !farewell.isEmpty { _ = farewell.withUnsafeBytes { socket.send($0) } }
+            socket.shutDownWriting()
+        }
+        return relay == nil
     }
 }
 

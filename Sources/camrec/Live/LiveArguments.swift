@@ -48,7 +48,7 @@ struct LiveArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Trust the servers of rtsps:// by the certificates in this file (PEM): their own, or those of who issued them. Default: the system's.",
+            "Certificates (PEM) to trust for rtsps://: the server's own, or its issuer's. Default: the system's.",
             valueName: "FILE"), completion: .file())
     var caFile: String?
 

@@ -16,22 +16,18 @@ final class OutageNotice: Sendable {
         let isNews =
             switch event {
             case .unreachable: !hasToldAbsence.exchange(true, ordering: .relaxed)
-            case .left(let statistics) where statistics.departure?.isOutage == true:
+            case .left(let statistics) where statistics.departure?.isLoss == true:
                 !hasToldLoss.exchange(true, ordering: .relaxed)
             default: false
             }
         // Most begin with the receiver's name, which is the output's.
-        let line = "\(event)".hasPrefix("\(output) ") ? "\(event)" : "\(output): \(event)"
+        let text = event.description(after: output)
+        let line = text.hasPrefix("\(output) ") ? text : "\(output): \(text)"
         if isNews { console.warn(line) } else { console.inform(line) }
     }
 }
 
 extension ReceiverStatistics.Departure {
-    /// Whether the receiver is gone while the stream continues.
-    fileprivate var isOutage: Bool {
-        switch self {
-        case .closed, .broken, .failed, .silent, .tooSlow: true
-        case .ended, .cutOff: false
-        }
-    }
+    /// Whether the receiver may not have got everything.
+    fileprivate var isLoss: Bool { self != .ended }
 }

@@ -18,16 +18,18 @@ struct PublishingRule: OptionRule {
     }
 
     func warning(about command: RecordCommand) -> String? {
-        let exposed = command.arguments.lazy.compactMap { argument -> String? in
+        let variable = "put it in \(PublishingPassword.variableName), or the whole address in a settings file"
+        let exposed = command.arguments.lazy.compactMap { argument -> (name: String, advice: String)? in
             switch OutputChoice.Live(url: argument) {
-            case .publishing(let address) where address.password != nil: "\(address)"
-            case .sending(let url) where url.hasSecret: "\(url)"
+            case .publishing(let address) where address.password != nil: ("\(address)", variable)
+            case .sending(let url) where url.hasSecretInStreamID:
+                ("\(url)", "put the whole address in a settings file")
+            case .sending(let url) where url.hasSecret: ("\(url)", variable)
             default: nil
             }
         }
         return exposed.first.map {
-            "anyone on this machine can read the password of \($0) in the process list; put it in "
-                + "\(PublishingPassword.variableName), or the whole address in a settings file"
+            "anyone on this machine can read the password of \($0.name) in the process list; \($0.advice)"
         }
     }
 }

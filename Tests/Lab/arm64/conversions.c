@@ -41,12 +41,6 @@ static void merge(uint8_t *out, int w, int h) {
 }
 static void split(uint8_t *out, int w, int h) { SplitUVPlane(input, 2 * WIDTH, PLANE(0), WIDTH, PLANE(1), WIDTH, w, h); }
 static void swap(uint8_t *out, int w, int h) { SwapUVPlane(input, 2 * WIDTH, out, 2 * WIDTH, w, h); }
-static void split_rgb(uint8_t *out, int w, int h) {
-    SplitRGBPlane(input, 3 * WIDTH, PLANE(0), WIDTH, PLANE(1), WIDTH, PLANE(2), WIDTH, w, h);
-}
-static void split_argb(uint8_t *out, int w, int h) {
-    SplitARGBPlane(input, 4 * WIDTH, PLANE(0), WIDTH, PLANE(1), WIDTH, PLANE(2), WIDTH, PLANE(3), WIDTH, w, h);
-}
 static void yuyv_planar(uint8_t *out, int w, int h) {
     YUY2ToI420(input, 2 * WIDTH, PLANE(0), WIDTH, PLANE(1), WIDTH, PLANE(2), WIDTH, w, h);
 }
@@ -63,7 +57,7 @@ static const struct {
     conversion *convert;
 } conversions[] = {
     {"CopyPlane", copy}, {"SetPlane", set}, {"InterpolatePlane", interpolate}, {"MergeUVPlane", merge},
-    {"SplitUVPlane", split}, {"SwapUVPlane", swap}, {"SplitRGBPlane", split_rgb}, {"SplitARGBPlane", split_argb},
+    {"SplitUVPlane", split}, {"SwapUVPlane", swap},
     {"YUY2ToI420", yuyv_planar}, {"UYVYToI420", uyvy_planar}, {"YUY2ToNV12", yuyv_nv12},
 };
 
