@@ -99,9 +99,13 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
     /// Whether a secret may be in the URL: a passphrase, or more in SRT's stream ID than the stream's name.
     public var hasSecret: Bool { givenPassphrase != nil || hasSecretInStreamID }
 
-    /// Whether the stream ID has more in it than the stream's name.
+    /// Whether the stream ID has more in it than the stream's name and what it is for.
     public var hasSecretInStreamID: Bool {
-        options.contains { $0.hasPrefix("streamid=") && $0 != "streamid=\(streamName ?? "")" }
+        guard let id = streamID, let name = streamName else { return streamID != nil }
+        guard id != name, let start = Self.accessControl.first(where: id.hasPrefix) else { return id != name }
+        return !id.dropFirst(start.count).split(separator: ",").allSatisfy { part in
+            ["r=", "m=", "t=", "h="].contains { part.hasPrefix($0) }
+        }
     }
 
     /// Whether a passphrase encrypts the stream.
@@ -109,6 +113,16 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether the stream is encrypted with a passphrase that is not in the URL.
     public var wantsPassphrase: Bool { options.contains { $0 == Self.passphrase } }
+
+    /// SRT's own syntax of a stream ID begins so (SRT Access Control Guidelines, 1), perhaps with an escape.
+    private static let accessControl = ["#!::", "%23!::"]
+
+    /// Nil if there is none.
+    private var streamID: Substring? {
+        let key = "streamid="
+        let id = options.first { $0.hasPrefix(key) }?.dropFirst(key.count)
+        return id?.isEmpty == false ? id : nil
+    }
 
     private var place: String { "\(transport.rawValue)://\(receiver)" }
 
@@ -126,11 +140,8 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
             }
             return isPlain ? text : nil
         }
-        let key = "streamid="
-        guard let id = options.first(where: { $0.hasPrefix(key) })?.dropFirst(key.count), !id.isEmpty else {
-            return nil
-        }
-        for start in ["#!::", "%23!::"] where id.hasPrefix(start) {
+        guard let id = streamID else { return nil }
+        for start in Self.accessControl where id.hasPrefix(start) {
             let parts = id.dropFirst(start.count).split(separator: ",")
             return parts.first { $0.hasPrefix("r=") }
                 .flatMap { plain(String($0.dropFirst(2))) }.map { "\(start)r=\($0)" }
@@ -147,10 +158,9 @@ extension StreamURL.Transport {
         case .srt:
             [
                 "connect_timeout", "enforced_encryption", "inputbw", "ipttl", "iptos", "kmpreannounce",
-                "kmrefreshrate", "latency", "linger", "listen_timeout", "lossmaxttl", "maxbw",
-                "mss",
-                "nakreport", "oheadbw", "payload_size", "peerlatency", "rcvlatency",
-                "send_buffer_size", "snddropdelay", "tlpktdrop", "tsbpd",
+                "kmrefreshrate", "latency", "linger", "listen_timeout", "lossmaxttl", "maxbw", "mss",
+                "nakreport", "oheadbw", "payload_size", "peerlatency", "rcvlatency", "send_buffer_size",
+                "snddropdelay", "tlpktdrop", "tsbpd",
             ]
         case .udp:
             [

@@ -40,7 +40,7 @@ import Testing
     @Test(
         "a stream ID with more than the stream's name may hold a secret",
         arguments: [
-            ("publish:cam", false), ("front", false), ("#!::r=front", false),
+            ("publish:cam", false), ("front", false), ("#!::r=front,m=publish", false),
             ("publish:cam:alice:secret", true),
             ("#!::r=front,u=alice,s=secret", true), ("read:cam?token=secret", true),
         ])

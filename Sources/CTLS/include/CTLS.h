@@ -1,7 +1,7 @@
 // GnuTLS, loaded when a stream is encrypted.
 //
-// libavformat and libsrt of Debian and Ubuntu bring it along, so it is there where they are; only its own functions verify
-// a server for a connection that is already there. They come from dlopen, because most recordings need none.
+// Debian's and Ubuntu's libavformat and libsrt need it anyway. Its functions come from dlopen, because most recordings
+// encrypt nothing.
 #ifndef CTLS_H
 #define CTLS_H
 

@@ -150,6 +150,7 @@ for signal in KILL STOP; do
     check "TLS, $signal: it arrives again" await 30 grows 2
     wait $recorder
     check "TLS, $signal: the recording ends" grep -qx 0 tls.status
+    check "TLS, $signal: the new session begins with a keyframe" begins_with_keyframe tls/2.h264
     check "TLS, $signal: the new session decodes" session_decodes tls/2.h264
     check "TLS, $signal: the file loses nothing" is_sound tls.h264 --frames 300
     check "TLS, $signal: the report adds up" report tls-$signal.json 'outputs[0].receivers == 2' 'outputs[0].written + outputs[0].lost == 300'
@@ -176,7 +177,7 @@ while True:
 END
 await 20 is_ready received
 refuses_stream "TLS: a certificate for another name" 'certificate is for another name; use the name that it is for' "$(tls alice@127.0.0.1)"
-check "TLS: it was refused before it was told anything" eval "grep -q refused received && ! grep -q 'received b.[^\x27\"]' received"
+check "TLS: it was refused before it was told anything" eval "grep -q refused received && ! grep -q received received"
 stop_all
 in_place "TLS: a server whose certificate has expired" serves expired "$port" h264 alice:geheim expired.pem
 short=("${source[@]}" --frames 20 --overwrite --ca-file now.crt)
@@ -296,6 +297,7 @@ in_place "SRT, killed: the receiver is back" receives_srt killed-2.ts "$port"
 check "SRT, killed: it arrives again" await 30 arrives_ts killed-2.ts
 wait $recorder
 check "SRT, killed: the recording ends" grep -qx 0 srt-killed.status
+check "SRT, killed: the new stream begins with a keyframe" begins_with_keyframe_in killed-2.ts
 check "SRT, killed: the new stream decodes" decodes_ts killed-2.ts
 check "SRT, killed: the file loses nothing" is_sound srt-killed.h264 --frames 360
 check "SRT, killed: the report lists both connections, and what the first may not have got" report srt-killed.json 'outputs[0].receivers == 2' \
