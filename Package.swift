@@ -25,7 +25,8 @@ let package = Package(
         .executable(name: "camplay", targets: ["camplay"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+        // One version: the help, the completions and the manual pages are made with it.
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2")
     ],
     targets: [
         // Structures and ioctl numbers of V4L2 that the importer does not understand.

@@ -12,13 +12,13 @@ const char *ctls_load(struct ctls_library *library) {
     RESOLVE(allocate_credentials, gnutls_certificate_allocate_credentials)
     RESOLVE(free_credentials, gnutls_certificate_free_credentials)
     RESOLVE(trust_system, gnutls_certificate_set_x509_system_trust)
-    RESOLVE(trust_file, gnutls_certificate_set_x509_trust_file)
+    RESOLVE(trust_bytes, gnutls_certificate_set_x509_trust_mem)
     RESOLVE(init, gnutls_init)
     RESOLVE(deinit, gnutls_deinit)
     RESOLVE(append_priority, gnutls_set_default_priority_append)
     RESOLVE(set_credentials, gnutls_credentials_set)
     RESOLVE(set_server_name, gnutls_server_name_set)
-    RESOLVE(verify_server, gnutls_session_set_verify_cert)
+    RESOLVE(verify_server, gnutls_session_set_verify_cert2)
     RESOLVE(verification, gnutls_session_get_verify_cert_status)
     RESOLVE(set_descriptors, gnutls_transport_set_int2)
     RESOLVE(handshake, gnutls_handshake)
@@ -37,6 +37,13 @@ int ctls_init(const struct ctls_library *library, gnutls_session_t *session) {
 }
 
 // GnuTLS leaves the socket's own error in errno; other errors are the protocol's.
+void ctls_verify_server(const struct ctls_library *library, gnutls_session_t session, struct ctls_identity *identity, const char *name) {
+    // GnuTLS only reads them.
+    identity->parts[0] = (gnutls_typed_vdata_st){.type = GNUTLS_DT_DNS_HOSTNAME, .data = (unsigned char *)name};
+    identity->parts[1] = (gnutls_typed_vdata_st){.type = GNUTLS_DT_KEY_PURPOSE_OID, .data = (unsigned char *)GNUTLS_KP_TLS_WWW_SERVER};
+    library->verify_server(session, identity->parts, 2, 0);
+}
+
 static ssize_t result_of(ssize_t result, int error) {
     switch (result) {
         case GNUTLS_E_AGAIN: return -EAGAIN;

@@ -32,6 +32,8 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case protocolFailed(detail: String, isEncrypted: Bool)
         /// GnuTLS is missing, or has no memory.
         case noTLS(reason: String)
+        /// The file of certificates cannot be read.
+        case certificatesNotRead(errno: Int32)
         /// There are no certificates to trust: in the file that was given, or in the system's place for them.
         case noCertificates(inFile: Bool)
         /// The server's certificate does not prove who it is.
@@ -104,8 +106,10 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case .protocolFailed(let detail, let isEncrypted):
             "cannot connect to \(address): \(detail); check the address, the receiver\(isEncrypted ? ", and that it has the same passphrase" : " and whether it wants a passphrase")"
         case .noTLS(let reason): "\(address): cannot encrypt: \(reason); install GnuTLS (libgnutls30)"
+        case .certificatesNotRead(let code):
+            "cannot read \(address): \(Self.words(code)); check --ca-file"
         case .noCertificates(true):
-            "\(address): no certificate in PEM can be read there; check the file"
+            "\(address): not a file of certificates in PEM, up to 4 MiB; check --ca-file"
         case .noCertificates(false):
             "the system has no certificates to trust; install ca-certificates, or give a file with --ca-file"
         case .untrusted(let flaw):

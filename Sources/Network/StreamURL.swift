@@ -45,6 +45,10 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
         case "transtype": return transport == .srt && ["live", "file"].contains(value)
         // A whole packet of a transport stream, to the most that a datagram holds: of SRT's, less its header.
         case "pkt_size": return Int(value).map((188...(transport == .srt ? 1456 : 65507)).contains) ?? false
+        // An empty one comes from elsewhere.
+        case "passphrase":
+            guard transport == .srt, let passphrase = PercentEncoding.decoded(value) else { return false }
+            return value.isEmpty || passphraseLengths.contains(passphrase.utf8.count)
         case "pbkeylen": return transport == .srt && ["0", "16", "24", "32"].contains(value)
         case "ttl": return transport == .udp && Int(value).map((0...255).contains) ?? false
         default:
@@ -53,9 +57,10 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The URL for libavformat. With an empty `passphrase=`, that comes from elsewhere.
+    /// The URL for libavformat, without the passphrase.
     public var complete: String {
-        var options = options.filter { $0 != Self.passphrase }
+        // libavformat would take a + in it for a space.
+        var options = options.filter { !$0.hasPrefix(Self.passphrase) }
         for (name, value) in defaults where !options.contains(where: { $0.hasPrefix("\(name)=") }) {
             options.append("\(name)=\(value)")
         }
@@ -83,6 +88,7 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
     /// Returns a text of libavformat's without the URL's options.
     public func concealing(_ text: String) -> String {
         var text = text.replacing(complete, with: place)
+        if let givenPassphrase, text.contains(givenPassphrase) { return "" }
         for option in options {
             let value = option.drop { $0 != "=" }.dropFirst()
             if !value.isEmpty, text.contains(value) { text = "" }
@@ -93,8 +99,11 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
     /// The passphrase in the URL; nil if there is none.
     public var givenPassphrase: String? {
         options.first { $0.hasPrefix(Self.passphrase) && $0 != Self.passphrase }
-            .map { String($0.dropFirst(Self.passphrase.count)) }
+            .flatMap { PercentEncoding.decoded($0.dropFirst(Self.passphrase.count)) }
     }
+
+    /// How many bytes SRT takes (SRTO_PASSPHRASE).
+    public static let passphraseLengths = 10...79
 
     /// Whether a secret may be in the URL: a passphrase, or more in SRT's stream ID than the stream's name.
     public var hasSecret: Bool { givenPassphrase != nil || hasSecretInStreamID }
@@ -172,7 +181,7 @@ extension StreamURL.Transport {
     /// The names of those that have any other value.
     fileprivate var words: Set<String> {
         switch self {
-        case .srt: ["minversion", "passphrase", "smoother", "streamid"]
+        case .srt: ["minversion", "smoother", "streamid"]
         case .udp: ["localaddr"]
         }
     }

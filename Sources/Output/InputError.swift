@@ -49,7 +49,7 @@ public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .shrunk: "\(input) became shorter while it was read: another program is changing it; read a copy"
         case .malformed(let problem), .contradiction(let problem): "\(input): \(problem)"
         case .noContainerLibrary(let name, let reason):
-            "cannot read \(input): containers need \(name) (\(reason)); install FFmpeg's libavformat"
+            "cannot read \(input): containers need \(name) (\(reason)); install \(ContainerLibrary.package(of: name))"
         case .interrupted: "\(input): stopped while reading"
         }
     }

@@ -126,8 +126,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
             "\(output): stalled; pending data was lost; check the disk, or its "
                 + "reader"
         case .noContainerLibrary(let name, let reason):
-            "cannot create \(output): containers need \(name) (\(reason)); install FFmpeg's libavformat, or record "
-                + "a raw stream"
+            "cannot create \(output): containers need \(name) (\(reason)); install "
+                + "\(ContainerLibrary.package(of: name)), or record a raw stream"
         case .containerFailed(let detail):
             "\(output): libavformat failed: \(detail); record a raw stream instead"
         case .notContinued(let code):

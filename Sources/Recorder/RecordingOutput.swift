@@ -153,17 +153,20 @@ public final class RecordingOutput: @unchecked Sendable {
             segments: isAbandoned ? nil : stage.sink.segments, receivers: receivers, error: error)
     }
 
+    /// What is written so far: if a live output waits for receivers, only what they took.
+    var progress: ReceiverLedger.Taken {
+        if let receivers, receivers.mustBeTaken { return receivers.taken }
+        return ReceiverLedger.Taken(
+            bytes: counters[.bytes], units: counters[.written], keyframes: counters[.keyframes])
+    }
+
     /// If a live output waits for receivers, only what they took counts as written.
     private var delivery: RecordingOutcome.Delivery {
-        guard let receivers, receivers.mustBeTaken else {
-            return RecordingOutcome.Delivery(
-                written: counters[.written], keyframes: counters[.keyframes], bytes: counters[.bytes],
-                lost: counters[.lost])
-        }
-        let taken = receivers.taken
+        let progress = progress
+        let isUntaken = receivers?.mustBeTaken == true
         return RecordingOutcome.Delivery(
-            written: taken.units, keyframes: taken.keyframes, bytes: taken.bytes,
-            lost: max(0, counters[.written] + counters[.lost] - taken.units))
+            written: progress.units, keyframes: progress.keyframes, bytes: progress.bytes,
+            lost: counters[.lost] + (isUntaken ? max(0, counters[.written] - progress.units) : 0))
     }
 
     /// Why writing failed; read it only after `join`.

@@ -55,7 +55,7 @@ struct OutputName {
             // Not quoted: it may contain a password.
             return isAddress
                 ? nil
-                : "the \(scheme):// output is not a valid address; use \(scheme)://[USER@]HOST[:PORT]/PATH"
+                : "the \(scheme):// output is not a valid address; use \(scheme)://[USER@]HOST[:PORT]/PATH, with %2F for / and %40 for @ in a password"
         case "srt", "udp":
             return isAddress
                 ? nil

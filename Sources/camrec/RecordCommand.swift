@@ -34,7 +34,8 @@ struct RecordCommand: ParsableCommand {
 
             Exit codes: 0 done; 64 usage; 65 bad input file; 66 no such device or not a capture device; \
             69 no usable encoder; 73 cannot create the output or listen; 74 read or write failed; 75 device busy; 76, \
-            as a service, finished with losses; 77 no permission; 129, 130, 143: stopped by a signal before recording began, or by a second one.
+            as a service, finished with losses; 77 no permission; 79, as a service, ended at a cut for a newer version to continue; \
+            129, 130, 143: stopped by a signal before recording began, or by a second one.
 
             All outputs share one capture, and outputs of the same codec share one encoder. If one fails, the others \
             go on.

@@ -19,6 +19,16 @@ import Testing
         #expect(twice.value(of: "--device") == "b")
     }
 
+    @Test("offers a camera by its first name that has been begun and that no shell interprets")
+    func names() {
+        let names = [
+            "/dev/v4l/by-path/pci-0:1.0", "/dev/camrec/$(reboot)", "/dev/camrec/Door_1", "/dev/video0",
+        ]
+        #expect(DeviceCompletion.offered(of: names, for: "/dev/") == "/dev/camrec/Door_1")
+        #expect(DeviceCompletion.offered(of: names, for: "/dev/vi") == "/dev/video0")
+        #expect(DeviceCompletion.offered(of: names, for: "/dev/v4l") == nil)
+    }
+
     private static func size(
         _ smallest: PictureSize, _ largest: PictureSize, rates: [Int]
     ) -> CameraFormat.Size {

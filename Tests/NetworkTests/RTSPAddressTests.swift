@@ -26,7 +26,7 @@ import Testing
     @Test(
         "user and password, with escapes",
         arguments: [
-            ("alice@", "alice", nil), ("alice:secret@", "alice", "secret"), ("alice:@", "alice", ""),
+            ("alice@", "alice", nil), ("alice:secret@", "alice", "secret"), ("alice:@", "alice", nil),
             ("a%40b:p%3Aq%2Fr%C3%A4@", "a@b", "p:q/rä"), ("alice:p@ss@", "alice", "p@ss"),
         ] as [(String, String, String?)])
     func account(written: String, user: String, password: String?) throws {
@@ -38,12 +38,26 @@ import Testing
     }
 
     @Test(
+        "a secret behind the question mark is known by its name",
+        arguments: [
+            ("/cam?jwt=ey.J", true), ("/cam?user=a&PASS=b", true), ("/cam?token", true),
+            ("/cam?channel=1", false),
+            ("/pass=1/cam", false), ("/cam", false), ("/cam?", false), ("/cam?a?token=1", false),
+        ])
+    func secretInQuery(path: String, isSecret: Bool) throws {
+        #expect(try #require(RTSPAddress("rtsp://host\(path)")).hasSecretInQuery == isSecret)
+    }
+
+    @Test(
         "anything else is none",
         arguments: [
             "", "rtsp://", "rtsp:///cam", "rtsp://host", "rtsp://host/", "http://host/cam",
             "rtsp://host:0/cam",
             "rtsp://host:99999/cam", "rtsp://:8554/cam", "rtsp://@host/cam", "rtsp://:secret@host/cam",
-            "rtsp://a%zz@host/cam", "rtsp://a%4@host/cam", "rtsp://a%0d@host/cam", "rtsp://host/a b",
+            "rtsp://a%zz@host/cam", "rtsp://a%+f@host/cam", "rtsp://a%4@host/cam",
+            "rtsp://alice:12/secret@host:9/cam", "rtsp://a@2/secret@host/c", "rtsp://a:1/x?y@host/c",
+            "rtsp://a%0d@host/cam",
+            "rtsp://host/a b",
             "rtsp://host/cam\r\nEvil: 1", "rtsp://hö/cam", "rtsp://ho st/cam",
         ])
     func malformed(text: String) { #expect(RTSPAddress(text) == nil) }

@@ -55,6 +55,10 @@ import Testing
         #expect(empty.complete == "srt://a:1?latency=5&pkt_size=1316&linger=2")
         let given = try #require(StreamURL("srt://a:1?passphrase=secretsecret"))
         #expect(!given.wantsPassphrase && given.givenPassphrase == "secretsecret" && given.hasSecret)
+        #expect(
+            given.complete == "srt://a:1?pkt_size=1316&linger=2",
+            "it is no part of the URL that libavformat reads")
+        #expect(StreamURL("srt://a:1?passphrase=a%26b+c%25defgh")?.givenPassphrase == "a&b+c%defgh")
         #expect(StreamURL("srt://a:1")?.wantsPassphrase == false)
     }
 
@@ -68,6 +72,7 @@ import Testing
             "srt://host:1?latency",
             "srt://host:1?latency=-5", "srt://host:1?pkt_size=1500", "srt://host:1?pbkeylen=7",
             "udp://host:1?ttl=300",
+            "srt://host:1?passphrase=short", "srt://host:1?passphrase=%zzsecretsecret",
             "srt://host:1?messageapi=0", "udp://host:1?ttl=x", "udp://host:1?mode=caller",
         ])
     func malformed(text: String) { #expect(StreamURL(text) == nil) }

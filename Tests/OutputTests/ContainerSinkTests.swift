@@ -26,6 +26,16 @@ import Threading
         return try #require(ContainerContent(folder.path(name)))
     }
 
+    @Test("names the package of a missing library")
+    func namesThePackage() {
+        let error = OutputError(
+            .noContainerLibrary(name: "libavformat.so.59", reason: "missing"), output: "out.mkv")
+        #expect(
+            error.description
+                == "cannot create out.mkv: containers need libavformat.so.59 (missing); install libavformat59, or record a raw stream"
+        )
+    }
+
     /// Half a tick to either side.
     private func tolerance(_ format: ContainerFormat) -> Int64 { format == .matroska ? 500_001 : 5_556 }
 

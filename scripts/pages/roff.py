@@ -9,6 +9,9 @@ DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 
 DOCUMENTS = {page.name: f"docs/{page.relative_to(DOCS)}" for page in DOCS.rglob("*.md")}
 
+# Where the package and scripts/install put docs/ and examples/; the latter replaces it where its prefix is another.
+INSTALLED_DOCUMENTS = "/usr/share/doc/camrec"
+
 # Wider lines of code run over the edge of a terminal with 80 columns.
 CODE_COLUMNS = 66
 
@@ -123,6 +126,8 @@ class Writer:
     def link(self, match):
         """The text of a link and the manual page, or else the document, that it leads to."""
         before, see, text, target, after = (each or "" for each in match.group("before", "see", "text", "target", "after"))
+        if example := re.search(r"/(examples/.*)", target):
+            return f"{before}`{INSTALLED_DOCUMENTS}/{example[1]}`{after}"
         target = target.rpartition("/")[2] if ".md" in target else target
         name = target.partition("#")[0]
         page = self.references.get(target) or self.references.get(name) or DOCUMENTS.get(name) or (target if ":" in target else self.reference)

@@ -6,6 +6,7 @@
 #define CTLS_H
 
 #include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -14,13 +15,13 @@ struct ctls_library {
     __typeof__(&gnutls_certificate_allocate_credentials) allocate_credentials;
     __typeof__(&gnutls_certificate_free_credentials) free_credentials;
     __typeof__(&gnutls_certificate_set_x509_system_trust) trust_system;
-    __typeof__(&gnutls_certificate_set_x509_trust_file) trust_file;
+    __typeof__(&gnutls_certificate_set_x509_trust_mem) trust_bytes;
     __typeof__(&gnutls_init) init;
     __typeof__(&gnutls_deinit) deinit;
     __typeof__(&gnutls_set_default_priority_append) append_priority;
     __typeof__(&gnutls_credentials_set) set_credentials;
     __typeof__(&gnutls_server_name_set) set_server_name;
-    __typeof__(&gnutls_session_set_verify_cert) verify_server;
+    __typeof__(&gnutls_session_set_verify_cert2) verify_server;
     __typeof__(&gnutls_session_get_verify_cert_status) verification;
     __typeof__(&gnutls_transport_set_int2) set_descriptors;
     __typeof__(&gnutls_handshake) handshake;
@@ -37,6 +38,12 @@ struct ctls_library {
 const char *ctls_load(struct ctls_library *library);
 
 // As a client that waits for nothing and raises no SIGPIPE. Zero, or one of GnuTLS's errors.
+// What a server's certificate must be: for its name, and for servers. The session keeps a pointer to it, and to the name.
+struct ctls_identity {
+    gnutls_typed_vdata_st parts[2];
+};
+void ctls_verify_server(const struct ctls_library *library, gnutls_session_t session, struct ctls_identity *identity, const char *name);
+
 int ctls_init(const struct ctls_library *library, gnutls_session_t *session);
 
 // What send(2) and recv(2) would return, with -errno for errors: -EAGAIN if the socket has no room or no data. After that

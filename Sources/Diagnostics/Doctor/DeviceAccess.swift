@@ -55,7 +55,7 @@ struct DeviceAccess {
         guard let group else {
             return (
                 "\(Self.refusal): its group has no access",
-                "sudo cp udev/70-camrec.rules /etc/udev/rules.d/ && sudo udevadm control --reload && sudo udevadm trigger"
+                "install the package, or run 'sudo scripts/install' in a checkout: camrec's udev rules give it a group"
             )
         }
         if let service = environment.service {

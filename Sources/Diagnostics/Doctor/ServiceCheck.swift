@@ -24,7 +24,7 @@ struct ServiceCheck {
             return [
                 Finding(
                     .services, .note, "camrec@.service", "not installed: nothing records unattended",
-                    remedy: "sudo scripts/install")
+                    remedy: "install the package, or run 'sudo scripts/install' in a checkout")
             ]
         }
         if settings.isEmpty {
@@ -33,11 +33,19 @@ struct ServiceCheck {
                     .services, .note, Self.settingsFolder,
                     "no camera has settings here: nothing records unattended",
                     remedy:
-                        "sudo sh -c 'sed s/NAME/DOOR/ examples/camera.conf >\(Self.settingsFolder)/DOOR.conf', with the name of a link in /dev/camrec for DOOR"
+                        "sudo sh -c 'sed s/NAME/DOOR/ \(example) >\(Self.settingsFolder)/DOOR.conf', with the name of a link in /dev/camrec for DOOR"
                 )
             ]
         }
         return settings.map(finding)
+    }
+
+    /// An example of a camera's settings, where it was installed; in a checkout otherwise.
+    private var example: String {
+        let name = "examples/camera.conf"
+        return ["/usr/local/share/doc/camrec", "/usr/share/doc/camrec"].lazy
+            .map { "\($0)/\(name)" }
+            .first(where: files.exists) ?? name
     }
 
     private func finding(_ file: String) -> Finding {

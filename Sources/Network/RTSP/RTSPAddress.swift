@@ -14,7 +14,8 @@ public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
     /// From the first slash on, as it was given: the stream's name on the server.
     let path: String
 
-    /// Reads a URL. Nil if it is not one, or has no path.
+    /// Reads a URL. Nil if it is not one, or has no path. An @ in the path must be written as %40: in
+    /// `rtsp://USER:1/2@HOST/PATH` a password with a slash would be taken for a port and a path, and shown.
     public init?(_ text: String) {
         guard let colon = text.firstRange(of: "://"), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
             let scheme = Self.schemes.first(where: { text[..<colon.lowerBound].lowercased() == $0 })
@@ -26,6 +27,7 @@ public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
         }
         let authority = rest[..<slash]
         path = String(rest[slash...])
+        guard !path.contains("@") else { return nil }
         // A password may contain an @.
         let at = authority.lastIndex(of: "@")
         let place = at.map { authority[authority.index(after: $0)...] } ?? authority
@@ -37,11 +39,12 @@ public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
             return
         }
         let parts = authority[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let name = Self.decoded(parts[0]), !name.isEmpty else { return nil }
+        guard let name = PercentEncoding.decoded(parts[0]), !name.isEmpty else { return nil }
         user = name
         if parts.count == 2 {
-            guard let secret = Self.decoded(parts[1]) else { return nil }
-            password = secret
+            guard let secret = PercentEncoding.decoded(parts[1]) else { return nil }
+            // Nobody's password is empty: it comes from elsewhere.
+            password = secret.isEmpty ? nil : secret
         } else {
             password = nil
         }
@@ -57,23 +60,17 @@ public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
         return server?.port == 0 ? nil : server
     }
 
-    /// Replaces `%40` and the like (RFC 3986, 2.1). Nil if one is malformed.
-    private static func decoded(_ text: Substring) -> String? {
-        var (bytes, rest) = ([UInt8](), text.utf8[...])
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16),
-                value >= 0x20
-            else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
+    /// Whether what follows a question mark has a secret, to go by the names there: MediaMTX's `pass` and `jwt`, say.
+    public var hasSecretInQuery: Bool {
+        path.split(separator: "?", maxSplits: 1).dropFirst().joined().split(separator: "&").contains { part in
+            Self.secretNames.contains(part.prefix { $0 != "=" }.lowercased())
         }
-        return String(validating: bytes, as: UTF8.self)
     }
+
+    private static let secretNames: Set = [
+        "auth", "jwt", "key", "pass", "passwd", "password", "pwd", "secret", "sig", "signature", "tok",
+        "token",
+    ]
 
     /// The URL for requests: without user and password.
     var url: String { place + path }

@@ -4,6 +4,7 @@ extension NetworkError {
     /// Why a certificate does not prove who a server is. The raw value completes "the server's certificate …".
     public enum CertificateFlaw: String, Sendable, CaseIterable {
         case otherName = "is for another name"
+        case otherPurpose = "is not for servers"
         case expired = "has expired"
         case notYetValid = "is not valid yet"
         case revoked = "was revoked"
@@ -24,6 +25,8 @@ extension NetworkError {
                     .notYetValid
                 } else if has(GNUTLS_CERT_UNEXPECTED_OWNER) {
                     .otherName
+                } else if has(GNUTLS_CERT_PURPOSE_MISMATCH) {
+                    .otherPurpose
                 } else {
                     .invalid
                 }
@@ -33,6 +36,7 @@ extension NetworkError {
         var advice: String {
             switch self {
             case .otherName: "use the name that it is for"
+            case .otherPurpose: "give the server one with the key usage serverAuth"
             case .expired, .revoked, .invalid: "renew it on the server"
             case .notYetValid: "check both clocks"
             case .unknownIssuer: "give the issuer's certificate, or the server's own, with --ca-file"

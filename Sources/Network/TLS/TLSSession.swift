@@ -8,8 +8,9 @@ final class TLSSession: @unchecked Sendable {
     // Safe to share: one thread at a time uses it, first the one that opens it, then a relay's.
     private let trust: TLSTrust
     private let session: gnutls_session_t
-    /// The session keeps a pointer to it, not a copy.
+    /// The session keeps pointers to both, not copies.
     private let host: UnsafeMutablePointer<CChar>
+    private let identity: UnsafeMutablePointer<ctls_identity>
     private let socket: Socket
 
     /// For polling.
@@ -37,6 +38,7 @@ final class TLSSession: @unchecked Sendable {
         self.trust = trust
         self.session = session
         self.host = copy
+        identity = .allocate(capacity: 1)
         self.socket = socket
         _ = library.append_priority(session, "-VERS-TLS1.0:-VERS-TLS1.1", nil, 0)
         _ = library.set_credentials(
@@ -45,13 +47,14 @@ final class TLSSession: @unchecked Sendable {
         if !SocketAddress(host: host, port: 0).isNumeric {
             _ = library.set_server_name(session, GNUTLS_NAME_DNS, host, host.utf8.count)
         }
-        library.verify_server(session, copy, 0)
+        ctls_verify_server(&library, session, identity, copy)
         library.set_descriptors(session, self.socket.descriptor, self.socket.descriptor)
         try negotiate(until: .now + timeout, timeout, interruption, address)
     }
 
     deinit {
         trust.library.deinit(session)
+        identity.deallocate()
         free(host)
     }
 

@@ -20,11 +20,19 @@ public final class TLSTrust: @unchecked Sendable {
         }
         (self.library, self.credentials) = (library, credentials)
         let count =
-            file.map { library.trust_file(credentials, $0, GNUTLS_X509_FMT_PEM) }
-            ?? library.trust_system(credentials)
+            try file.map { path throws(NetworkError) in try trust(path) } ?? library.trust_system(credentials)
         // Before this, an empty file would be found out by the first server.
         guard count > 0 else {
             throw NetworkError(.noCertificates(inFile: file != nil), address: file ?? "TLS")
+        }
+    }
+
+    /// Returns how many certificates a file has; negative if they cannot be read.
+    private func trust(_ path: String) throws(NetworkError) -> Int32 {
+        var bytes = try CertificateFile(path).bytes
+        return bytes.withUnsafeMutableBufferPointer { bytes in
+            var datum = gnutls_datum_t(data: bytes.baseAddress, size: UInt32(bytes.count))
+            return library.trust_bytes(credentials, &datum, GNUTLS_X509_FMT_PEM)
         }
     }
 

@@ -19,4 +19,11 @@ enum ContainerLibrary {
         }
         return library
     }
+
+    /// What Debian and Ubuntu call the package of a library: `libavformat59` has `libavformat.so.59`.
+    static func package(of name: String) -> String {
+        let parts = name.split(separator: ".")
+        guard parts.count == 3 else { return name }
+        return "\(parts[0])\(parts[2])"
+    }
 }

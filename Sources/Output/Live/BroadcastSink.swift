@@ -113,9 +113,8 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
         options.startsAtLatestKeyframe = true
         let timeout = options.timeout
         // Never unencrypted where a passphrase is wanted.
-        if let secret = url.wantsPassphrase ? passphrase ?? "" : url.givenPassphrase,
-            !(10...79).contains(secret.utf8.count)
-        {
+        let secret = url.wantsPassphrase ? passphrase ?? "" : url.givenPassphrase
+        if let secret, !StreamURL.passphraseLengths.contains(secret.utf8.count) {
             throw OutputError(.network(NetworkError(.badPassphrase, address: "\(url)")), output: "\(url)")
         }
         let framing = try ContainerFraming(.transportStream, stream: stream, name: "\(url)")
@@ -123,7 +122,7 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
             try self.init(
                 source: DialingSource("\(url)") { (interruption) throws(NetworkError) in
                     try Connection(
-                        to: url, passphrase: passphrase, timeout: timeout, interruption)
+                        to: url, passphrase: secret, timeout: timeout, interruption)
                 },
                 name: "\(url)", isOpenToNetwork: false, mustBeTaken: true, options: options,
                 framing: framing, requestKeyframe: requestKeyframe, report: report)

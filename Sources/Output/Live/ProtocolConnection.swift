@@ -29,7 +29,7 @@ final class ProtocolConnection: @unchecked Sendable {
 
     /// Connects.
     /// - Parameters:
-    ///   - passphrase: for a URL that wants one; at most 79 bytes count.
+    ///   - passphrase: encrypts the stream; nil for none.
     ///   - attemptTimeout: how long that may take.
     ///   - timeout: how long the peer may accept no data.
     ///   - interruption: ends every wait.
@@ -52,7 +52,7 @@ final class ProtocolConnection: @unchecked Sendable {
             }, opaque: Unmanaged.passUnretained(self).toOpaque())
         var options: OpaquePointer?
         defer { av_dict_free(&options) }
-        if url.wantsPassphrase, let passphrase { av_dict_set(&options, "passphrase", passphrase, 0) }
+        if let passphrase { av_dict_set(&options, "passphrase", passphrase, 0) }
         beginCall(timeout: attemptTimeout)
         let result = library.open_io(&context, url.complete, AVIO_FLAG_WRITE, &callback, &options)
         guard result < 0 else { return }

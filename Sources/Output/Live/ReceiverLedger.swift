@@ -25,6 +25,11 @@ public final class ReceiverLedger: @unchecked Sendable {
         public var units = 0
         /// Access units that are IDRs.
         public var keyframes = 0
+
+        /// Nothing at first.
+        public init(bytes: Int = 0, units: Int = 0, keyframes: Int = 0) {
+            (self.bytes, self.units, self.keyframes) = (bytes, units, keyframes)
+        }
     }
 
     /// - Parameter mostDeparted: the most receivers to keep after they have left.

@@ -36,9 +36,9 @@ public struct RecordingStatistics: Codable, Sendable {
 
         init(_ output: RecordingOutput) {
             self.output = output.name
-            let counters = output.counters
-            (written, keyframes) = (counters[.written], counters[.keyframes])
-            (bytes, lost) = (counters[.bytes], counters[.lost])
+            let progress = output.progress
+            (written, keyframes, bytes) = (progress.units, progress.keyframes, progress.bytes)
+            lost = output.counters[.lost]
             (latency, folder) = (output.latencies.snapshot, output.folder)
             receivers = output.receivers?.content.receivers.count { $0.departure == nil }
         }

@@ -48,14 +48,19 @@ extension CompletionKind {
         _ candidates: @escaping @Sendable (_ line: PartialCommandLine, _ prefix: String) -> [String]
     ) -> CompletionKind {
         .custom { words, _, prefix in
-            candidates(PartialCommandLine(words: words), prefix).filter { $0.utf8.allSatisfy(isPlain) }
+            candidates(PartialCommandLine(words: words), prefix).filter(\.isPlainWord)
         }
     }
+}
 
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        let character = Character(Unicode.Scalar(byte))
-        return character.isASCII
-            && (character.isLetter || character.isNumber || "/._-+,=@%".contains(character))
+extension String {
+    /// Whether no shell interprets any of it. (A colon ends a candidate in zsh.)
+    var isPlainWord: Bool {
+        utf8.allSatisfy { byte in
+            let character = Character(Unicode.Scalar(byte))
+            return character.isASCII
+                && (character.isLetter || character.isNumber || "/._-+,=@%".contains(character))
+        }
     }
 }
 

@@ -5,11 +5,16 @@ import Files
 enum DeviceCompletion {
     static func candidates(for prefix: String) -> [String] {
         VideoNode.all().filter(isCamera).compactMap { node in
-            names(of: node).first { $0.hasPrefix(prefix) }
+            offered(of: names(of: node), for: prefix)
         } + [TestSource.name] + videoFiles(for: prefix)
     }
 
-    /// A camera's names; the first is the one that is shown unless another one has been begun.
+    /// Returns the first of a camera's names that has been begun and that no shell interprets.
+    static func offered(of names: [String], for prefix: String) -> String? {
+        names.first { $0.hasPrefix(prefix) && $0.isPlainWord }
+    }
+
+    /// A camera's names, the best first.
     private static func names(of node: String) -> [String] {
         [StableLink.find(for: node), StableLink.find(for: node, in: StableLink.ownFolder), node]
             .compactMap { $0 }

@@ -35,7 +35,8 @@ struct PublishingPassword {
         var bytes = [UInt8](repeating: 0, count: longest)
         let count = read(file, &bytes, bytes.count)
         guard count > 0 else { return nil }
-        let line = bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }
+        // A file may come from a system whose lines end with \r\n.
+        let line = bytes[..<count].prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
         return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
     }
 }

@@ -18,18 +18,19 @@ struct PublishingRule: OptionRule {
     }
 
     func warning(about command: RecordCommand) -> String? {
+        let settings = "put the whole address in a settings file"
         let variable = "put it in \(PublishingPassword.variableName), or the whole address in a settings file"
-        let exposed = command.arguments.lazy.compactMap { argument -> (name: String, advice: String)? in
+        let exposed = command.arguments.compactMap { argument -> (name: String, advice: String)? in
             switch OutputChoice.Live(url: argument) {
             case .publishing(let address) where address.password != nil: ("\(address)", variable)
-            case .sending(let url) where url.hasSecretInStreamID:
-                ("\(url)", "put the whole address in a settings file")
+            case .publishing(let address) where address.hasSecretInQuery: ("\(address)", settings)
+            case .sending(let url) where url.hasSecretInStreamID: ("\(url)", settings)
             case .sending(let url) where url.hasSecret: ("\(url)", variable)
             default: nil
             }
         }
-        return exposed.first.map {
-            "anyone on this machine can read the password of \($0.name) in the process list; \($0.advice)"
-        }
+        guard let advice = exposed.first?.advice else { return nil }
+        let names = exposed.map(\.name).joined(separator: " and ")
+        return "anyone on this machine can read the password of \(names) in the process list; \(advice)"
     }
 }

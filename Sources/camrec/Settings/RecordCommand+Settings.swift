@@ -46,10 +46,16 @@ extension RecordCommand {
         return arguments.compactMap(\.argument)
     }
 
-    /// Returns warnings about a file's valid arguments that have no effect.
+    /// Returns warnings about a file's valid arguments: those that have no effect, and files that are not there.
     static func warnings(on arguments: [String]) -> [String] {
         guard let command = try? parsed(arguments) else { return [] }
-        return command.warnings
+        return command.warnings + command.missingFiles
+    }
+
+    /// Names that do not depend on the folder that the recording is made in.
+    private var missingFiles: [String] {
+        [live.caFile].compactMap { $0 }.filter { $0.hasPrefix("/") && access($0, F_OK) != 0 }
+            .map { "ca-file \($0): no such file; put the certificates there" }
     }
 
     /// Parses a file's arguments as a command, adding an output if there is none.

@@ -14,9 +14,10 @@ fetch_promtool() {
 }
 check "metrics: Prometheus's tool is there" fetch_promtool
 
-recording() { # a file whose name needs escapes, and a live output
+nobody=tcp://127.0.0.1:$(free_port)
+recording() { # a file whose name needs escapes, a live output, and one that nobody receives
     exec "$CAMREC" --device test --size 320x240 --keyframe-interval 15 --encoder software --listen unix:live --control-socket ctl \
-        --duration 60s --report report.json 'a "b" \ c.mkv'
+        --duration 60s --report report.json "$nobody" 'a "b" \ c.mkv'
 }
 recording 2>log &
 recorder=$!
@@ -31,6 +32,7 @@ check "metrics: of a recording that runs" await 30 has_keyframes 2
 check "metrics: promtool finds nothing wrong" "$LAB_CACHE/promtool" check metrics <metrics
 first=$(value 'camrec_captured_frames_total{recording="ctl"}')
 check "metrics: no receiver" test "$(value 'camrec_output_receivers{recording="ctl",output="unix:live"}')" = 0
+check "metrics: what nobody received is not written" test "$(value "camrec_output_written_frames_total{recording=\"ctl\",output=\"$nobody\"}")" = 0
 # A receiver that reads nothing, for as long as its input is open.
 mkfifo hold
 "$PYTHON" -c 'import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect("live"); sys.stdin.read()' <hold &

@@ -21,8 +21,16 @@ fi
 pass "packages: built"
 architecture=$(dpkg --print-architecture)
 version=$("$CAMREC" --version | grep -oE -m 1 '[0-9]+\.[0-9]+\.[0-9]+' | sed -n 1p)
-camrec=$packages/camrec_${version}_$architecture.deb camplay=$packages/camplay_${version}_$architecture.deb
-check "packages: one for each program, with the version that --version prints" test -e "$camrec" -a -e "$camplay"
+camrec=$(find "$packages" -name "camrec_*_$architecture.deb") camplay=$(find "$packages" -name "camplay_*_$architecture.deb")
+check "packages: one for each program" test -e "$camrec" -a -e "$camplay"
+is_newer() { dpkg --compare-versions "$1" gt "$2" || { echo "apt would not replace $2 by $1"; return 1; }; }
+built=$(dpkg-deb --field "$camrec" Version)
+check "packages: their version begins with what --version prints" grep -qxF "$version" <<<"$(grep -oE '^[0-9.]+' <<<"$built")"
+if grep -q '^## \[Unreleased\]' "$repository/CHANGELOG.md"; then
+    check "packages: a release replaces what was built before it" is_newer "$version+deb12" "$built"
+    check "packages: a later commit's replaces this one" is_newer "$(sed -E 's/~git[0-9]+/~git29991231000000/' <<<"$built")" "$built"
+fi
+check "packages: the next Debian's replaces this one" is_newer "$(sed 's/+.*/+deb99/' <<<"$built")" "$built"
 check "packages: lintian has no errors and no warnings" lintian --allow-root --fail-on error,warning "$camrec" "$camplay"
 
 field() { dpkg-deb --field "$1" "$2"; }
@@ -48,6 +56,9 @@ dpkg-deb -x "$camplay" unpacked
 check "packages: the service runs the package's program" grep -rqx 'ExecStart=/usr/bin/camrec record .*' unpacked --include=camrec@.service
 check "packages: its program records" unpacked/usr/bin/camrec --device test --size 320x240 --encoder software --no-pace --frames 30 out.h264
 check "packages: and what it recorded is sound" is_sound out.h264 --frames 30
+check "packages: no document links to what is not there" "$PYTHON" "$LAB/verify/documents.py" unpacked/usr/share/doc/camrec
+searches_no_folder() { ! readelf --dynamic unpacked/usr/bin/{camrec,camplay} | grep -E 'RUNPATH|RPATH'; }
+check "packages: the programs take their libraries from where the system has them" searches_no_folder
 names_a_folder() { grep -rlaF "$repository" "$@"; }
 check "packages: nothing names the folder that they were built in" bash -c "$(declare -f names_a_folder); repository='$repository'; ! names_a_folder unpacked"
 
@@ -77,7 +88,10 @@ said=$("$repository/scripts/install" --uninstall --prefix /opt/camrec --destdir 
 check "uninstall: says where recordings and settings are" grep -q '/var/lib/camrec.*/etc/camrec' <<<"$said"
 check "uninstall: leaves them and another's file, and nothing else" diff <(find elsewhere -type f | sort) \
     <(printf 'elsewhere/%s\n' etc/camrec/door.conf opt/camrec/share/doc/camrec/examples/door.conf var/lib/camrec/a.mkv)
-check "uninstall: leaves no folder of documents" test ! -e elsewhere/opt/camrec/share/doc/camrec/docs
+check "uninstall: leaves no folder of its own" diff <(find elsewhere/opt elsewhere/etc/systemd* -type d | sort) \
+    <(printf 'elsewhere/%s\n' etc/systemd etc/systemd/system opt opt/camrec{,/share{,/doc{,/camrec{,/examples}}}} | sort)
+check "install: one program without the other" env CAMPLAY=/nowhere "$repository/scripts/install" --only camrec --destdir alone
+check "install: manual pages name the documents' folder" grep -qF /usr/local/share/doc/camrec/examples/camera.conf alone/usr/local/share/man/man5/camrec.conf.5
 
 mkdir -p "a [b] c/sources" closed/etc/camrec mine/usr/share/doc/camrec/README.md
 chmod 700 closed/etc/camrec

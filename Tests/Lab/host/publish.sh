@@ -83,6 +83,8 @@ CAMREC_PASSWORD=wrong refuses_stream "wrong password" 'rejects the user or the p
 refuses_stream "no password" 'asks for a password; give the user as' "$(to "" cam)"
 refuses_stream "wrong path" 'has no place for this stream; check the path' "$(to alice:secret@ nowhere)"
 says "password in the process list" 'warning: anyone on this machine can read the password of rtsp://127'
+refuses_stream "token in the process list" 'rejects the user or the password|asks for a password' "$(to "" 'cam?token=secret')"
+says "token in the process list" 'warning: anyone on this machine can read the password of rtsp://127'
 check "wrong path: the password is not repeated" eval '! grep -q secret stderr refused.json'
 stop_all
 # A peer that answers otherwise, one that answers nothing, and nobody.
@@ -104,16 +106,22 @@ stop_all
 refuses "B frames" 64 'takes no B frames, which browsers reject; leave --bframes out' "${source[@]}" --bframes 2 rtsp://127.0.0.1/cam
 refuses "no path" 64 'use rtsp://\[USER@\]HOST\[:PORT\]/PATH' "${source[@]}" rtsp://alice:geheim@127.0.0.1
 check "no path: the password is not repeated" eval '! grep -q geheim stderr'
+refuses "a slash in the password" 64 'with %2F for / and %40 for @ in a password' "${source[@]}" rtsp://alice:12/geheim@127.0.0.1:9/cam
+check "a slash in the password: it is not repeated" eval '! grep -qE "geheim|alice" stderr'
+refuses "a passphrase that is too short" 64 'an option is unknown or has a wrong value' "${source[@]}" 'srt://127.0.0.1:9?passphrase=kurz'
 refuses "twice" 64 'is given twice' "${source[@]}" rtsp://127.0.0.1/cam rtsp://127.0.0.1:554/cam
 refuses "twice over SRT" 64 'srt://127.0.0.1:1\?streamid=a is given twice' "${source[@]}" 'srt://127.0.0.1:1?streamid=a' 'srt://127.0.0.1:1?latency=5&streamid=a'
 refuses "certificates for nothing" 64 '--ca-file needs an output rtsps://' "${source[@]}" --ca-file a.pem rtsp://127.0.0.1/cam
 
 # Encrypted: only a server that proves who it is gets anything
-certificate() { # NAME SUBJECTS: NAME.crt, and with its key NAME.pem
-    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$1" -addext "subjectAltName=$2" -keyout "$1.key" -out "$1.crt" 2>openssl.log
-    cat "$1.key" "$1.crt" >"$1.pem"
+certificate() { # NAME SUBJECTS [OPTION]...: NAME.crt, and with its key NAME.pem
+    local name=$1 subjects=$2
+    shift 2
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=$name" -addext "subjectAltName=$subjects" "$@" -keyout "$name.key" -out "$name.crt" 2>openssl.log
+    cat "$name.key" "$name.crt" >"$name.pem"
 }
 for name in right another expired; do certificate $name IP:127.0.0.1,DNS:localhost; done
+certificate client IP:127.0.0.1 -addext extendedKeyUsage=clientAuth
 certificate elsewhere DNS:elsewhere.test,IP:127.0.0.2
 # It expires as soon as it is made.
 openssl x509 -in expired.crt -signkey expired.key -days 0 -out now.crt 2>openssl.log
@@ -179,6 +187,10 @@ await 20 is_ready received
 refuses_stream "TLS: a certificate for another name" 'certificate is for another name; use the name that it is for' "$(tls alice@127.0.0.1)"
 check "TLS: it was refused before it was told anything" eval "grep -q refused received && ! grep -q received received"
 stop_all
+in_place "TLS: a server with a client's certificate" serves client "$port" h264 alice:geheim client.pem
+short=("${source[@]}" --frames 20 --overwrite --ca-file client.crt)
+refuses_stream "TLS: a certificate for clients" 'certificate is not for servers; give the server one' "$(tls alice@127.0.0.1)"
+stop_all
 in_place "TLS: a server whose certificate has expired" serves expired "$port" h264 alice:geheim expired.pem
 short=("${source[@]}" --frames 20 --overwrite --ca-file now.crt)
 refuses_stream "TLS: an expired certificate" 'certificate has expired; renew it on the server' "$(tls alice@127.0.0.1)"
@@ -207,7 +219,11 @@ in_place "TLS: a server without TLS" serves plain "$port" h264
 refuses_stream "TLS: a server without TLS" 'no encrypted connection: .*; check the port' "$(tls alice@127.0.0.1)"
 stop_all
 unset CAMREC_PASSWORD
-refuses "TLS: no file of certificates" 73 'none.pem: no certificate in PEM can be read there; check the file' "${source[@]}" --ca-file none.pem "$(tls alice@127.0.0.1)"
+refuses "TLS: no file of certificates" 73 'cannot read none.pem: No such file or directory; check --ca-file' "${source[@]}" --ca-file none.pem "$(tls alice@127.0.0.1)"
+mkfifo pipe.pem
+for file in pipe.pem /dev/zero .; do
+    refuses "TLS: certificates from $file" 73 'not a file of certificates in PEM|Is a directory' "${source[@]}" --ca-file $file "$(tls alice@127.0.0.1)"
+done
 
 # Killed at random moments, and restarted
 port=$(free_port)

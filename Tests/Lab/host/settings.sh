@@ -144,6 +144,8 @@ printf 'output = a.h264\nformat = h264\nbitrate = 2M\n' >useless.conf
 records "check: a rate for the camera's own H.264 is not a mistake" check useless.conf && says "check: but reported, too" 'have no effect; leave them out'
 
 printf '\xef\xbb\xbfdevice = test\nframes = 10\n' >marked.conf
+printf '%s\n' 'device = test' 'ca-file = /nowhere/server.crt' 'output = rtsps://127.0.0.1/cam' >certificates.conf
+records "check: certificates that are not there are not a mistake" check certificates.conf && says "check: but reported" 'certificates.conf: ca-file /nowhere/server.crt: no such file'
 check "check: a byte order mark is not a mistake" "$CAMREC" check marked.conf
 for number in $(seq 100); do echo "control = $number"; done >wrong.conf
 status=0
