@@ -28,8 +28,8 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case noProtocol(reason: String)
         /// There is no passphrase, or none that SRT takes.
         case badPassphrase
-        /// libavformat could not connect, in its own words.
-        case protocolFailed(detail: String, isEncrypted: Bool)
+        /// libavformat could not connect, in its own words; `isEncrypted` is nil where nothing can be.
+        case protocolFailed(detail: String, isEncrypted: Bool?)
         /// GnuTLS is missing, or has no memory.
         case noTLS(reason: String)
         /// The file of certificates cannot be read.
@@ -104,7 +104,7 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
             "\(address): a passphrase has 10 to 79 bytes; put it in CAMREC_PASSWORD, or leave passphrase= out to send "
                 + "unencrypted"
         case .protocolFailed(let detail, let isEncrypted):
-            "cannot connect to \(address): \(detail); check the address, the receiver\(isEncrypted ? ", and that it has the same passphrase" : " and whether it wants a passphrase")"
+            "cannot connect to \(address): \(detail); check the address and the receiver\(isEncrypted.map { $0 ? ", which must have the same passphrase" : ", and whether it wants a passphrase" } ?? "")"
         case .noTLS(let reason): "\(address): cannot encrypt: \(reason); install GnuTLS (libgnutls30)"
         case .certificatesNotRead(let code):
             "cannot read \(address): \(Self.words(code)); check --ca-file"

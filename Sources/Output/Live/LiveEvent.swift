@@ -25,7 +25,7 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
         switch self {
         case .joined(let peer): "\(peer) joined"
         case .left(let statistics):
-            "\(statistics.peer) left after \(statistics.units) frames, \(statistics.dropped) dropped: "
+            "\(statistics.peer) left after \(statistics.units) \(statistics.units == 1 ? "frame" : "frames"), \(statistics.dropped) dropped: "
                 + "\(statistics.departure?.description ?? "unknown")" + Self.uncertainty(of: statistics)
         case .overflowed(let peer): "\(peer) is too slow; it gets nothing until the next keyframe"
         case .refused(let peer, let limit):

@@ -81,7 +81,9 @@ final class ProtocolConnection: @unchecked Sendable {
                 .noProtocol(reason: "this FFmpeg lacks \(url.transport.rawValue)"), address: "\(url)")
         }
         return latestWords.map {
-            NetworkError(.protocolFailed(detail: $0, isEncrypted: url.isEncrypted), address: "\(url)")
+            NetworkError(
+                .protocolFailed(detail: $0, isEncrypted: url.transport == .srt ? url.isEncrypted : nil),
+                address: "\(url)")
         }
             ?? NetworkError(.notConnected(errno: -result), address: "\(url)")
     }

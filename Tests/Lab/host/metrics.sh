@@ -14,7 +14,7 @@ fetch_promtool() {
 }
 check "metrics: Prometheus's tool is there" fetch_promtool
 
-nobody=tcp://127.0.0.1:$(free_port)
+nobody=tcp://127.0.0.1:1 # a port that no program uses
 recording() { # a file whose name needs escapes, a live output, and one that nobody receives
     exec "$CAMREC" --device test --size 320x240 --keyframe-interval 15 --encoder software --listen unix:live --control-socket ctl \
         --duration 60s --report report.json "$nobody" 'a "b" \ c.mkv'
