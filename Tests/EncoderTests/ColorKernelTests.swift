@@ -18,19 +18,18 @@ import Testing
             cr: color_weights(red: 16384, green: -13720, blue: -2664, bias: 128 << 15 + 16384))
         var random = SeededGenerator(seed: 19)
         for width in 1...150 {
-            // Noise, and the extremes that saturate.
             for extremes in [false, true] {
                 let rows = (0..<2).map { _ in
-                    (0..<width * Int(bytesPerPixel)).map { _ in
-                        extremes
-                            ? (Bool.random(using: &random) ? 255 : 0)
-                            : UInt8.random(in: 0...255, using: &random)
-                    }
+                    noise(width * Int(bytesPerPixel), extremes: extremes, &random)
                 }
                 for step: Int32 in 1...2 {
-                    let vector = convert(rows, width, step) { color_convert_rgb(&rgb, $0, Int32(width), $1) }
+                    let vector = convert(rows, width, step) {
+                        color_convert_rgb(
+                            &rgb, color_rows(upper: $0[0], lower: $0[1]), Int32(width), $1)
+                    }
                     let plain = convert(rows, width, step) {
-                        color_convert_rgb_plainly(&rgb, $0, Int32(width), $1)
+                        color_convert_rgb_plainly(
+                            &rgb, color_rows(upper: $0[0], lower: $0[1]), Int32(width), $1)
                     }
                     #expect(vector == plain, "width \(width)")
                 }
@@ -38,9 +37,62 @@ import Testing
         }
     }
 
+    @Test("changes range and matrix bit for bit as plain C does, at every width, with any factors")
+    func changes() {
+        var random = SeededGenerator(seed: 20)
+        func factor() -> Int16 { Int16.random(in: .min ... .max, using: &random) }
+        for width in 1...150 {
+            for extremes in [false, true] {
+                var change = color_change(
+                    luma: factor(), cb_to_luma: factor(), cr_to_luma: factor(),
+                    luma_bias: Int32.random(in: -1 << 21...1 << 21, using: &random), cb_to_cb: factor(),
+                    cr_to_cb: factor(), cb_to_cr: factor(), cr_to_cr: factor())
+                let lengths = [width, width, (width + 1) / 2, (width + 1) / 2]
+                let rows = lengths.map { noise($0, extremes: extremes, &random) }
+                for step: Int32 in 1...2 {
+                    let vector = convert(rows, width, step) {
+                        color_change_rows(&change, Self.planes($0), Int32(width), $1)
+                    }
+                    let plain = convert(rows, width, step) {
+                        color_change_rows_plainly(&change, Self.planes($0), Int32(width), $1)
+                    }
+                    #expect(vector == plain, "width \(width)")
+                }
+            }
+        }
+    }
+
+    private static func planes(_ rows: [UnsafePointer<UInt8>]) -> color_planes {
+        color_planes(upper: rows[0], lower: rows[1], cb: rows[2], cr: rows[3])
+    }
+
+    @Test("averages pairs bit for bit as plain C does, at every width")
+    func halves() {
+        var random = SeededGenerator(seed: 21)
+        for width in 1...150 {
+            let rows = (0..<2).map { _ in noise(2 * width, extremes: false, &random) }
+            let vector = convert(rows, width, 1) {
+                color_halve_pairs($0[0], $0[1], Int32(width), $1.upper)
+            }
+            let plain = convert(rows, width, 1) {
+                color_halve_pairs_plainly($0[0], $0[1], Int32(width), $1.upper)
+            }
+            #expect(vector == plain, "width \(width)")
+        }
+    }
+
+    /// Noise, or the extremes that saturate.
+    private func noise(_ count: Int, extremes: Bool, _ random: inout SeededGenerator) -> [UInt8] {
+        (0..<count).map { _ in
+            extremes
+                ? (Bool.random(using: &random) ? 255 : 0) : UInt8.random(in: 0...255, using: &random)
+        }
+    }
+
     /// The samples, each plane followed by memory that must not be touched.
     private func convert(
-        _ rows: [[UInt8]], _ width: Int, _ step: Int32, _ body: (color_rows, color_target) -> Void
+        _ rows: [[UInt8]], _ width: Int, _ step: Int32,
+        _ body: ([UnsafePointer<UInt8>], color_target) -> Void
     ) -> [UInt8] {
         let chroma = (width + 1) / 2
         let guardLength = 64
@@ -51,14 +103,12 @@ import Testing
         }
         var samples = [UInt8](repeating: 0xA5, count: 2 * width + 2 * chroma + 4 * guardLength)
         samples.withUnsafeMutableBufferPointer { samples in
-            guard let base = samples.baseAddress, let upper = source[0].bytes.baseAddress,
-                let lower = source[1].bytes.baseAddress
-            else { return }
+            guard let base = samples.baseAddress else { return }
             let lowerLuma = base + width + guardLength
             let cb = lowerLuma + width + guardLength
             let cr = step == 2 ? cb + 1 : cb + chroma + guardLength
             body(
-                color_rows(upper: upper, lower: lower),
+                source.compactMap { $0.bytes.baseAddress.map { UnsafePointer($0) } },
                 color_target(upper: base, lower: lowerLuma, cb: cb, cr: cr, chroma_step: step))
         }
         return samples

@@ -33,6 +33,35 @@ struct color_target {
     int chroma_step;
 };
 
+// Two rows of luma, which are the same one where there is no second, and one of chroma in planes of their own.
+struct color_planes {
+    const uint8_t *upper, *lower, *cb, *cr;
+};
+
+// From one range and matrix of Y'CbCr to others, with factors times 2^14. Luma depends on all three samples, and chroma on
+// chroma alone, because grey stays grey.
+struct color_change {
+    // Y' is luma * Y + cb_to_luma * (Cb - 128) + cr_to_luma * (Cr - 128) + luma_bias, which has the rounding in it.
+    int16_t luma, cb_to_luma, cr_to_luma;
+    int32_t luma_bias;
+    // Cb' - 128 is cb_to_cb * (Cb - 128) + cr_to_cb * (Cr - 128), and Cr' likewise.
+    int16_t cb_to_cb, cr_to_cb, cb_to_cr, cr_to_cr;
+};
+
+// Changes the colours of two rows. Rows of source and target are the same or do not overlap; two that are the same are
+// changed once.
+void color_change_rows(const struct color_change *change, struct color_planes source, int width, struct color_target target);
+
+// The same without the vector unit, for tests.
+void color_change_rows_plainly(const struct color_change *change, struct color_planes source, int width, struct color_target target);
+
+// Averages pairs of chroma samples over 2x2 pixels, rounding up at one half: of two rows with a pair for each of `width`
+// pixels, to half as many. At an odd width the last pixel counts twice.
+void color_halve_pairs(const uint8_t *upper, const uint8_t *lower, int width, uint8_t *result);
+
+// The same without the vector unit, for tests.
+void color_halve_pairs_plainly(const uint8_t *upper, const uint8_t *lower, int width, uint8_t *result);
+
 // Converts two rows. Chroma is that of each 2x2 block's mean; at an odd width the last column counts twice.
 void color_convert_rgb(const struct color_rgb *rgb, struct color_rows rows, int width, struct color_target target);
 

@@ -1,3 +1,4 @@
+import CColor
 import CYUV
 import Pictures
 
@@ -47,15 +48,6 @@ final class FullHeightSemiPlanarReader: PictureReader {
             InterpolatePlane(upper, 0, lower, 0, result, 0, Int32(2 * half(width)), 1, 128)
             return
         }
-        for x in 0..<half(width) {
-            // At an odd right edge the last column counts twice.
-            let (left, right) = (4 &* x, 2 &* min(2 &* x &+ 1, width &- 1))
-            for component in 0..<2 {
-                let sum =
-                    UInt16(upper[left &+ component]) &+ UInt16(upper[right &+ component])
-                    &+ UInt16(lower[left &+ component]) &+ UInt16(lower[right &+ component])
-                result[2 &* x &+ component] = UInt8(truncatingIfNeeded: (sum &+ 2) &>> 2)
-            }
-        }
+        color_halve_pairs(upper, lower, Int32(width), result)
     }
 }

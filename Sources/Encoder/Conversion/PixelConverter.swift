@@ -18,7 +18,7 @@ public final class PixelConverter {
     public let layout: PictureSurface.Layout
 
     private let reader: any PictureReader
-    private let recoloring: Recoloring?
+    private var recoloring: Recoloring?
     private let staging: StagingBand
     private let weaver: FieldWeaver?
 
@@ -34,7 +34,7 @@ public final class PixelConverter {
         reader = try Self.reader(for: source, color: color)
         recoloring =
             reader.writesWantedColor
-            ? nil : Recoloring(from: source.color, to: color, width: source.size.width)
+            ? nil : Recoloring(from: source.color, to: color)
         staging = StagingBand(width: source.size.width)
         weaver = FieldWeaver(source)
     }
@@ -91,10 +91,12 @@ public final class PixelConverter {
             if recoloring != nil || fillsMargin {
                 let staged = staging.band(rows: rows)
                 try reader.read(rowsOfBand, from: pixels, into: staged)
-                recoloring?.apply(to: staged)
-                staging.copy(
-                    rows: rows, to: band, paddedWidth: padded.width,
-                    paddedRows: isLast ? padded.height - row : rows)
+                recoloring?.apply(to: staged, into: fillsMargin ? staged : band)
+                if fillsMargin {
+                    staging.copy(
+                        rows: rows, to: band, paddedWidth: padded.width,
+                        paddedRows: isLast ? padded.height - row : rows)
+                }
             } else {
                 try reader.read(rowsOfBand, from: pixels, into: band)
             }

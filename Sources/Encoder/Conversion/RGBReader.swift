@@ -33,24 +33,24 @@ final class RGBReader: PictureReader {
             let upper = 2 * pair
             // The last row of an odd number stands for both.
             let lower = min(upper + 1, band.rows - 1)
-            let chroma = band.chroma.row(pair)
             color_convert_rgb(
                 &conversion, color_rows(upper: source.row(upper), lower: source.row(lower)), Int32(width),
-                color_target(
-                    upper: band.luma.row(upper), lower: band.luma.row(lower), cb: chroma.cb, cr: chroma.cr,
-                    chroma_step: chroma.step))
+                band.target(upper: upper, lower: lower))
         }
     }
 }
 
-extension PictureSurface.Chroma {
-    /// Where a row's samples begin, and how far apart they are.
-    fileprivate func row(
-        _ number: Int
-    ) -> (cb: UnsafeMutablePointer<UInt8>, cr: UnsafeMutablePointer<UInt8>, step: Int32) {
-        switch self {
-        case .interleaved(let plane): (plane.row(number), plane.row(number) + 1, 2)
-        case .separate(let cb, let cr): (cb.row(number), cr.row(number), 1)
+extension PictureSurface.Band {
+    /// Two rows of luma, the first an even one, and theirs of chroma, for a conversion to write.
+    func target(upper: Int, lower: Int) -> color_target {
+        let (first, second) = (luma.row(upper), luma.row(lower))
+        switch chroma {
+        case .interleaved(let plane):
+            let pairs = plane.row(upper / 2)
+            return color_target(upper: first, lower: second, cb: pairs, cr: pairs + 1, chroma_step: 2)
+        case .separate(let cb, let cr):
+            return color_target(
+                upper: first, lower: second, cb: cb.row(upper / 2), cr: cr.row(upper / 2), chroma_step: 1)
         }
     }
 }

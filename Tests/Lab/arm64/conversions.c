@@ -126,6 +126,33 @@ static int rgb(void) {
     return failed;
 }
 
+// Full range to limited and BT.601 to BT.709, near enough.
+static int changes(void) {
+    const struct color_change change = {14071, -1644, 1660 - 5000, (16 << 14) + (1 << 13), 14500, 1680, 1100, 14600};
+    uint64_t sum = 0;
+    int failed = 0;
+    for (int step = 1; step <= 2; step++) {
+        for (int width = 1; width <= WIDTH; width++) {
+            const struct color_planes source = {input, input + WIDTH, input + 2 * WIDTH, input + 3 * WIDTH};
+            uint8_t *samples[] = {output, reference};
+            for (int plain = 0; plain < 2; plain++) {
+                uint8_t *luma = samples[plain], *chroma = luma + 2 * WIDTH;
+                memset(luma, 0, 5 * WIDTH);
+                const struct color_target target = {luma, luma + WIDTH, chroma, step == 2 ? chroma + 1 : chroma + WIDTH, step};
+                (plain ? color_change_rows_plainly : color_change_rows)(&change, source, width, target);
+                (plain ? color_halve_pairs_plainly : color_halve_pairs)(input, input + 2 * WIDTH, width, luma + 4 * WIDTH);
+            }
+            if (memcmp(output, reference, 5 * WIDTH)) {
+                fprintf(stderr, "colours changed or halved, %d wide: not what plain C computes\n", width);
+                failed = 1;
+            }
+            sum = sum * 31 + hash(reference, 5 * WIDTH);
+        }
+    }
+    printf("changes %016llx\n", (unsigned long long)sum);
+    return failed;
+}
+
 static int jpeg(void) {
     static uint8_t coded[ROOM], planes[3][32 * (WIDTH + 32)];
     size_t count = cyuv_jpeg_encode(input, 3 * WIDTH, WIDTH, HEIGHT, coded, sizeof coded);
@@ -176,6 +203,7 @@ int main(void) {
     for (size_t i = 0; i < ROOM; i++) input[i] = random_byte();
     int failed = libyuv();
     failed |= rgb();
+    failed |= changes();
     failed |= jpeg();
     failed |= vendor();
     return failed;
