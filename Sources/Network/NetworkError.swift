@@ -42,6 +42,8 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case notNegotiated(detail: String)
         /// The server does not speak RTSP.
         case notRTSP
+        /// The server wants packets elsewhere than on the connection.
+        case otherTransport
         /// The server closed the connection before it took the stream.
         case closedByServer
         /// The server does not take the stream, in its own words.
@@ -116,6 +118,8 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
             "\(address): the server's certificate \(flaw.rawValue); \(flaw.advice)"
         case .notNegotiated(let detail):
             "\(address): no encrypted connection: \(detail); check the port, and that the server offers TLS there"
+        case .otherTransport:
+            "\(address): the server does not take packets over its RTSP connection; allow TCP in its settings"
         case .notRTSP: "\(address): the server does not speak RTSP; check the port"
         case .closedByServer: "\(address): the server closed the connection; check its log"
         case .refused(404, _), .refused(400, _):

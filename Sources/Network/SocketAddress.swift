@@ -24,8 +24,12 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
             self.init(port: port)
         } else if text.hasPrefix("[") {
             guard let end = text.firstIndex(of: "]") else { return nil }
-            self.init(
-                host: text[text.index(after: text.startIndex)..<end], rest: text[text.index(after: end)...])
+            var host = text[text.index(after: text.startIndex)..<end]
+            // In a URL, the % ahead of a zone is written as %25 (RFC 6874).
+            if let zone = host.firstRange(of: "%25"), zone.upperBound < host.endIndex {
+                host.replaceSubrange(zone, with: "%")
+            }
+            self.init(host: host, rest: text[text.index(after: end)...])
         } else {
             let end = text.firstIndex(of: ":") ?? text.endIndex
             self.init(host: text[..<end], rest: text[end...])

@@ -295,7 +295,9 @@ struct RecordingSession {
             console.fail(error.description)
             status = .inputOutput
         }
-        for error in errors { console.fail("\(error) (\(result.kept))") }
+        // What was kept is said once, however many outputs failed.
+        for error in errors.dropLast() { console.fail("\(error)") }
+        if let last = errors.last { console.fail("\(last) (\(result.kept))") }
         if let first = errors.first {
             status = ExitStatus(first)
         } else if result.isEmpty, command.segments.ring == nil {

@@ -92,10 +92,10 @@ import Threading
         #expect(failure(["200 OK", "200 OK"]) == .notRTSP, "no session")
         #expect(
             failure(["200 OK", "200 OK\r\nSession: 7\r\nTransport: RTP/AVP;unicast;client_port=1-2\r\n"])
-                == .notRTSP)
+                == .otherTransport)
         #expect(
             failure(["200 OK", "200 OK\r\nSession: 7\r\nTransport: RTP/AVP/TCP;interleaved=2-3\r\n"])
-                == .notRTSP)
+                == .otherTransport)
         #expect(failure(["200 OK\r\nContent-Length: 99999999999\r\n"]) == .notRTSP)
         #expect(failure(["200 OK\r\nContent-Length: -1\r\n"]) == .notRTSP)
         #expect(failure(["9 OK"]) == .notRTSP)

@@ -10,7 +10,7 @@ import Testing
             ("9982", "127.0.0.1", 9982), ("1", "127.0.0.1", 1), ("0", "127.0.0.1", 0),
             ("0.0.0.0:80", "0.0.0.0", 80), ("camera.local", "camera.local", 9982),
             ("camera-2:65535", "camera-2", 65535), ("[::]:9982", "::", 9982), ("[::1]", "::1", 9982),
-            ("[fe80::1%eth0]:9000", "fe80::1%eth0", 9000),
+            ("[fe80::1%eth0]:9000", "fe80::1%eth0", 9000), ("[fe80::1%25eth0]:9000", "fe80::1%eth0", 9000),
         ])
     func accepted(text: String, host: String, port: UInt16) {
         #expect(SocketAddress(text) == SocketAddress(host: host, port: port))

@@ -78,27 +78,6 @@ import Time
         #expect(bench.receivers[0].unconfirmedBytes == bytes(units).count - 1500)
     }
 
-    @Test("what a relay sent counts for nothing if none of it arrived", .timeLimit(.minutes(1)))
-    func relayWithoutEffect() throws {
-        let bench = try LiveBench(mostReceivers: 1)
-        let begun = Interruption()!
-        let (near, relay) = try startRelay { (_, _) throws(Relay.Failure) in
-            _ = begun.wait()
-            throw .broken(errno: ECONNREFUSED)
-        }
-        bench.source.relay = relay
-        let peer = try bench.connect()
-        bench.frames(2)
-        #expect(bench.receivers[0].units == 2)
-        begun.raise()
-        near.waitForEnd()
-        peer.leave()
-        bench.round()
-        #expect(bench.receivers[0].departure == .broken(errno: ECONNREFUSED))
-        #expect(bench.receivers[0].units == 0 && bench.receivers[0].keyframes == 0)
-        #expect(bench.receivers[0].bytes == 0 && bench.receivers[0].dropped == 2)
-    }
-
     @Test(
         "the stream has ended for a relay once it has sent the rest, which may fail", .timeLimit(.minutes(1)),
         arguments: [nil, Relay.Failure.silent(for: .seconds(2))])

@@ -31,8 +31,11 @@ public struct RTSPPublication: ~Copyable {
             [("Transport", "RTP/AVP/TCP;unicast;interleaved=0-1;mode=record")])
         // What follows the session's name is its timeout, which packets and sender reports prevent.
         guard let session = setup["session"]?.prefix(while: { $0 != ";" }), !session.isEmpty,
-            session.utf8.count <= 256, Self.usesFirstChannels(setup["transport"])
+            session.utf8.count <= 256
         else { throw NetworkError(.notRTSP, address: "\(address)") }
+        guard Self.usesFirstChannels(setup["transport"]) else {
+            throw NetworkError(.otherTransport, address: "\(address)")
+        }
         let name = ("Session", String(session))
         _ = try connection.ask("RECORD", url, [name, ("Range", "npt=0.000-")])
         farewell = connection.makeRequest("TEARDOWN", url, [name])

@@ -276,10 +276,9 @@ extension BroadcastLoop {
         _ window: BroadcastBuffer.Window, at now: Instant
     ) {
         receivers[slot] = nil
+        repeatedEnd = max(repeatedEnd, receiver.firstPending)
         poller.forget(receiver.socket.descriptor)
         receiver.leave(departure, window, at: now - start, now: now)
-        // What another one got is not repeated if this one got nothing.
-        if receiver.statistics.units > 0 { repeatedEnd = max(repeatedEnd, receiver.firstPending) }
         ledger.update(receiver.id, receiver.statistics)
         events.report(.left(receiver.statistics), at: now)
         source.receiverLeft()

@@ -243,14 +243,6 @@ final class Receiver {
         // A UNIX socket counts the memory that it uses, which is more.
         statistics.unconfirmedBytes = min(unconfirmedByteCount, statistics.bytes)
         if departure == .ended { socket.discardReceived() }
-        if relay?.failure != nil, statistics.unconfirmedBytes == statistics.bytes { takeBack() }
-    }
-
-    /// Nothing arrived, as where each datagram was refused.
-    private func takeBack() {
-        drop(statistics.units)
-        (statistics.bytes, statistics.unconfirmedBytes) = (0, 0)
-        (statistics.units, statistics.keyframes, statistics.repeated) = (0, 0, ReceiverLedger.Taken())
     }
 
     /// Says farewell, and that no more comes. Data that the system has accepted still arrives.

@@ -49,7 +49,8 @@ struct LiveArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Certificates (PEM) to trust for rtsps://: the server's own, or its issuer's. Default: the system's.",
-            valueName: "FILE"), completion: .file())
+            valueName: "FILE"), completion: .file(),
+        transform: PlainValue.text("expected a file's name"))
     var caFile: String?
 
     @Option(
