@@ -35,26 +35,23 @@ void color_convert_rgb_plainly(const struct color_rgb *rgb, struct color_rows ro
     convert_columns(rgb, rows, 0, width, target);
 }
 
-// What chroma adds to luma, and the rounding.
-static inline int32_t luma_shift(const struct color_change *change, int32_t cb, int32_t cr) {
-    return cb * change->cb_to_luma + cr * change->cr_to_luma + change->luma_bias;
-}
+// Chroma's offset and rounding, times 2^14.
+enum { CHROMA_BIAS = (128 << 14) + (1 << 13) };
 
 static inline void change_columns(
     const struct color_change *change, struct color_planes source, int start, int width, struct color_target target
 ) {
-    const int32_t bias = (128 << 14) + (1 << 13);
     for (int x = start; x < width; x += 2) {
         const int32_t cb = source.cb[x / 2] - 128, cr = source.cr[x / 2] - 128;
-        const int32_t shift = luma_shift(change, cb, cr);
+        const int32_t shift = cb * change->cb_to_luma + cr * change->cr_to_luma + change->luma_bias;
         for (int column = x; column < x + 2 && column < width; column++) {
             const uint8_t upper = source.upper[column], lower = source.lower[column];
             target.upper[column] = clamped((upper * change->luma + shift) >> 14);
             target.lower[column] = clamped((lower * change->luma + shift) >> 14);
         }
         const int block = x / 2 * target.chroma_step;
-        target.cb[block] = clamped((cb * change->cb_to_cb + cr * change->cr_to_cb + bias) >> 14);
-        target.cr[block] = clamped((cb * change->cb_to_cr + cr * change->cr_to_cr + bias) >> 14);
+        target.cb[block] = clamped((cb * change->cb_to_cb + cr * change->cr_to_cb + CHROMA_BIAS) >> 14);
+        target.cr[block] = clamped((cb * change->cb_to_cr + cr * change->cr_to_cr + CHROMA_BIAS) >> 14);
     }
 }
 
@@ -196,7 +193,7 @@ AVX2 static inline __m256i changed_luma(__m256i luma, __m256i weight, __m256i lo
 
 // Sixteen chroma samples of 16 bits.
 AVX2 static inline __m256i changed_chroma(__m256i low, __m256i high, __m256i weights) {
-    const __m256i bias = _mm256_set1_epi32((128 << 14) + (1 << 13));
+    const __m256i bias = _mm256_set1_epi32(CHROMA_BIAS);
     return _mm256_packs_epi32(
         _mm256_srai_epi32(_mm256_add_epi32(_mm256_madd_epi16(low, weights), bias), 14),
         _mm256_srai_epi32(_mm256_add_epi32(_mm256_madd_epi16(high, weights), bias), 14));
@@ -318,6 +315,7 @@ static int convert_neon(const struct color_rgb *rgb, struct color_rows rows, int
     }
     return x;
 }
+
 // Eight samples from two vectors of 32 bits.
 static inline uint8x8_t narrowed(int32x4_t low, int32x4_t high) {
     return vqmovun_s16(vcombine_s16(vqmovn_s32(vshrq_n_s32(low, 14)), vqmovn_s32(vshrq_n_s32(high, 14))));
@@ -336,7 +334,7 @@ static inline uint8x16_t changed_luma(uint8x16_t luma, int16_t weight, int32x4_t
 }
 
 static inline uint8x8_t changed_chroma(int16x8_t cb, int16x8_t cr, int16_t cb_weight, int16_t cr_weight) {
-    const int32x4_t bias = vdupq_n_s32((128 << 14) + (1 << 13));
+    const int32x4_t bias = vdupq_n_s32(CHROMA_BIAS);
     return narrowed(
         vmlal_n_s16(vmlal_n_s16(bias, vget_low_s16(cb), cb_weight), vget_low_s16(cr), cr_weight),
         vmlal_n_s16(vmlal_n_s16(bias, vget_high_s16(cb), cb_weight), vget_high_s16(cr), cr_weight));
@@ -384,32 +382,23 @@ static int halve_neon(const uint8_t *upper, const uint8_t *lower, int width, uin
 }
 #endif
 
-void color_change_rows(const struct color_change *change, struct color_planes source, int width, struct color_target target) {
-    int done = 0;
+// How many columns the vector unit has done: none where there is none.
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2")) done = change_avx2(change, source, width, target);
+#define VECTOR(function, ...) (__builtin_cpu_supports("avx2") ? function##_avx2(__VA_ARGS__) : 0)
 #elif defined(__aarch64__)
-    done = change_neon(change, source, width, target);
+#define VECTOR(function, ...) function##_neon(__VA_ARGS__)
+#else
+#define VECTOR(function, ...) 0
 #endif
-    change_columns(change, source, done, width, target);
-}
 
 void color_convert_rgb(const struct color_rgb *rgb, struct color_rows rows, int width, struct color_target target) {
-    int done = 0;
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2")) done = convert_avx2(rgb, rows, width, target);
-#elif defined(__aarch64__)
-    done = convert_neon(rgb, rows, width, target);
-#endif
-    convert_columns(rgb, rows, done, width, target);
+    convert_columns(rgb, rows, VECTOR(convert, rgb, rows, width, target), width, target);
+}
+
+void color_change_rows(const struct color_change *change, struct color_planes source, int width, struct color_target target) {
+    change_columns(change, source, VECTOR(change, change, source, width, target), width, target);
 }
 
 void color_halve_pairs(const uint8_t *upper, const uint8_t *lower, int width, uint8_t *result) {
-    int done = 0;
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2")) done = halve_avx2(upper, lower, width, result);
-#elif defined(__aarch64__)
-    done = halve_neon(upper, lower, width, result);
-#endif
-    halve_columns(upper, lower, done, width, result);
+    halve_columns(upper, lower, VECTOR(halve, upper, lower, width, result), width, result);
 }

@@ -1,4 +1,3 @@
-import Files
 import Glibc
 
 /// A file with certificates in PEM, read whole.

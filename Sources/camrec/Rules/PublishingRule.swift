@@ -29,7 +29,9 @@ struct PublishingRule: OptionRule {
             default: nil
             }
         }
-        guard let advice = exposed.first?.advice else { return nil }
+        guard !exposed.isEmpty else { return nil }
+        // The file is for any of them.
+        let advice = exposed.contains { $0.advice == settings } ? settings : variable
         let names = exposed.map(\.name).joined(separator: " and ")
         return "anyone on this machine can read the password of \(names) in the process list; \(advice)"
     }

@@ -39,6 +39,7 @@ check "package: and its service starts" await 30 systemctl --quiet is-active $se
 check "package: it records" await 60 has_files $recordings 1
 check "package: a second instance starts" systemctl start $single
 
+check "package: it can be enabled" systemctl enable $segmenting
 newer=$(newer_package "$package")
 first=$(find $recordings -name '*.h264' | sort | sed -n 1p)
 pid=$(property $segmenting MainPID) single_pid=$(property $single MainPID)
@@ -77,6 +78,8 @@ check "remove: no instance is left" bash -c '! pgrep -x camrec'
 check "remove: recordings are left" has_files $recordings 1
 said=$(dpkg --no-triggers --purge camrec 2>&1) || fail "purge" "$said"
 check "purge: says where recordings and settings are" grep -q 'left in /var/lib/camrec and /etc/camrec' <<<"$said"
+no_link_is_left() { ! find /etc/systemd/system -name 'camrec@*' | grep .; }
+check "purge: no link of the enabled instance is left" no_link_is_left
 check "purge: no cache is left" test ! -e /var/cache/camrec
 check "purge: recordings are left" has_files $recordings 1
 check "purge: settings are left" test -e /etc/camrec/single.conf

@@ -109,6 +109,11 @@ check "no path: the password is not repeated" eval '! grep -q geheim stderr'
 refuses "a slash in the password" 64 'with %2F for / and %40 for @ in a password' "${source[@]}" rtsp://alice:12/geheim@127.0.0.1:9/cam
 check "a slash in the password: it is not repeated" eval '! grep -qE "geheim|alice" stderr'
 refuses "a passphrase that is too short" 64 'an option is unknown or has a wrong value' "${source[@]}" 'srt://127.0.0.1:9?passphrase=kurz'
+# Two that fail: each is named, what was kept is said once, and both passwords are warned of.
+camrec "${source[@]}" --frames 10 'srt://127.0.0.1:1?passphrase=geheimgeheim' 'rtsp://127.0.0.1:1/cam?token=geheim' kept.h264 || true
+says "two secrets" 'read the password of srt://127.0.0.1:1 and rtsp://127.0.0.1:1/cam in the process list; put the whole address in a settings file'
+check "two failures: each is named" test "$(grep -c 'nobody received the stream' stderr)" = 2
+check "two failures: what was kept is said once" test "$(grep -c 'kept.h264: 10 frames' stderr)" = 1
 refuses "twice" 64 'is given twice' "${source[@]}" rtsp://127.0.0.1/cam rtsp://127.0.0.1:554/cam
 refuses "twice over SRT" 64 'srt://127.0.0.1:1\?streamid=a is given twice' "${source[@]}" 'srt://127.0.0.1:1?streamid=a' 'srt://127.0.0.1:1?latency=5&streamid=a'
 refuses "certificates for nothing" 64 '--ca-file needs an output rtsps://' "${source[@]}" --ca-file a.pem rtsp://127.0.0.1/cam
@@ -221,7 +226,8 @@ stop_all
 unset CAMREC_PASSWORD
 refuses "TLS: no file of certificates" 73 'cannot read none.pem: No such file or directory; check --ca-file' "${source[@]}" --ca-file none.pem "$(tls alice@127.0.0.1)"
 mkfifo pipe.pem
-for file in pipe.pem /dev/zero .; do
+truncate -s 5M large.pem
+for file in pipe.pem /dev/zero . large.pem; do
     refuses "TLS: certificates from $file" 73 'not a file of certificates in PEM|Is a directory' "${source[@]}" --ca-file $file "$(tls alice@127.0.0.1)"
 done
 
