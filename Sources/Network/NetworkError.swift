@@ -122,8 +122,11 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
             "\(address): the server does not take packets over its RTSP connection; allow TCP in its settings"
         case .notRTSP: "\(address): the server does not speak RTSP; check the port"
         case .closedByServer: "\(address): the server closed the connection; check its log"
-        case .refused(404, _), .refused(400, _):
+        case .refused(404, _):
             "\(address): the server has no place for this stream; check the path, and the server's log"
+        // MediaMTX answers so to a path that its settings do not have.
+        case .refused(400, let reason):
+            "\(address): the server refuses the stream: 400 \(reason); check the path, and the server's log"
         case .refused(let status, let reason):
             "\(address): the server refuses the stream: \(status) \(reason); check its settings and its log"
         case .needsPassword:

@@ -45,6 +45,16 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(String(text))
     }
 
+    /// Reads `HOST:PORT`, of which neither may be left out.
+    init(withPort text: some StringProtocol) throws(AddressFlaw) {
+        let text = String(text)
+        let end =
+            text.hasPrefix("[") ? text.firstIndex(of: "]").map(text.index(after:)) : text.firstIndex(of: ":")
+        guard Self("\(text[..<(end ?? text.endIndex)]):1") != nil else { throw .host }
+        guard let end, end < text.endIndex, let address = Self(text), address.port != 0 else { throw .port }
+        self = address
+    }
+
     /// - Parameter rest: what follows the host: nothing, or a colon and the port.
     private init?(host: Substring, rest: Substring) {
         guard Self.isHost(host) else { return nil }

@@ -18,42 +18,48 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
     /// The bytes of seven packets of a transport stream: what fits into an Ethernet frame.
     private static let packetSize = 1316
 
-    /// Reads a URL. Nil if it is not one, or has no port.
-    public init?(_ text: String) {
-        guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }), let colon = text.firstRange(of: "://"),
+    /// Reads a URL, which must have a port.
+    public init(_ text: String) throws(AddressFlaw) {
+        guard let colon = text.firstRange(of: "://"),
             let transport = Transport(rawValue: text[..<colon.lowerBound].lowercased())
-        else { return nil }
+        else { throw .otherScheme }
+        guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { throw .strayCharacter }
         let rest = text[colon.upperBound...]
         let place = rest.prefix { $0 != "?" }
         let authority = place.hasSuffix("/") ? place.dropLast() : place
-        // A name without a port would be taken for one with the default port.
-        guard let last = authority.last, last.isNumber, authority.contains(":"),
-            let receiver = SocketAddress(String(authority)), receiver.port != 0
-        else { return nil }
-        (self.transport, self.receiver) = (transport, receiver)
+        receiver = try SocketAddress(withPort: authority)
+        self.transport = transport
         options = rest.dropFirst(place.count + 1).split(separator: "&")
-        guard options.allSatisfy({ Self.isValid($0, for: transport) }) else { return nil }
+        for option in options { try Self.check(option, for: transport) }
     }
 
     /// A misspelt option would be ignored, and `passphrase` with it the encryption; a wrong value would fail without a
     /// reason.
-    private static func isValid(_ option: Substring, for transport: Transport) -> Bool {
+    private static func check(_ option: Substring, for transport: Transport) throws(AddressFlaw) {
         let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let (name, value) = (String(parts[0]), parts.count == 2 ? parts[1] : "")
+        guard transport.names.contains(name) else {
+            // Anything but a word may be part of a password.
+            let isWord =
+                parts.count == 2 && name.utf8.count <= 24 && name.allSatisfy { $0.isLetter || $0 == "_" }
+            throw .unknownOption(isWord ? name : nil)
+        }
+        guard isValid(value, for: name, of: transport) else { throw .value(option: name) }
+    }
+
+    private static func isValid(_ value: Substring, for name: String, of transport: Transport) -> Bool {
         switch name {
-        case "mode": return transport == .srt && ["caller", "listener", "rendezvous"].contains(value)
-        case "transtype": return transport == .srt && ["live", "file"].contains(value)
+        case "mode": return ["caller", "listener", "rendezvous"].contains(value)
+        case "transtype": return ["live", "file"].contains(value)
         // A whole packet of a transport stream, to the most that a datagram holds: of SRT's, less its header.
         case "pkt_size": return Int(value).map((188...(transport == .srt ? 1456 : 65507)).contains) ?? false
         // An empty one comes from elsewhere.
         case "passphrase":
-            guard transport == .srt, let passphrase = PercentEncoding.decoded(value) else { return false }
+            guard let passphrase = PercentEncoding.decoded(value) else { return false }
             return value.isEmpty || passphraseLengths.contains(passphrase.utf8.count)
-        case "pbkeylen": return transport == .srt && ["0", "16", "24", "32"].contains(value)
-        case "ttl": return transport == .udp && Int(value).map((0...255).contains) ?? false
-        default:
-            return transport.words.contains(name)
-                || transport.numbers.contains(name) && (Int(value).map { $0 >= -1 } ?? false)
+        case "pbkeylen": return ["0", "16", "24", "32"].contains(value)
+        case "ttl": return Int(value).map((0...255).contains) ?? false
+        default: return transport.words.contains(name) || Int(value).map { $0 >= -1 } ?? false
         }
     }
 
@@ -161,6 +167,14 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension StreamURL.Transport {
+    /// Every option's name.
+    fileprivate var names: Set<String> {
+        switch self {
+        case .srt: numbers.union(words).union(["mode", "transtype", "pkt_size", "passphrase", "pbkeylen"])
+        case .udp: numbers.union(words).union(["pkt_size", "ttl"])
+        }
+    }
+
     /// The names of libavformat's options that a sender can use and that have a number. -1 is the default of some.
     fileprivate var numbers: Set<String> {
         switch self {

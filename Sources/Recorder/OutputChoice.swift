@@ -112,9 +112,9 @@ public struct OutputChoice: Sendable {
 extension OutputChoice.Live {
     /// Reads the URL of an output that connects to its receiver; nil for anything else.
     public init?(url: String) {
-        if let address = RTSPAddress(url) {
+        if let address = try? RTSPAddress(url) {
             self = .publishing(address)
-        } else if let url = StreamURL(url) {
+        } else if let url = try? StreamURL(url) {
             self = .sending(url)
         } else if let address = SocketAddress(url: url, scheme: OutputChoice.scheme), address.port != 0 {
             self = .connecting(address)

@@ -52,14 +52,14 @@ struct OutputName {
         case OutputChoice.scheme:
             return isAddress ? nil : "'\(shown)' is not an address; use \(scheme)://HOST:PORT"
         case _ where RTSPAddress.schemes.contains(scheme):
-            // Not quoted: it may contain a password.
-            return isAddress
-                ? nil
-                : "the \(scheme):// output is not a valid address; use \(scheme)://[USER@]HOST[:PORT]/PATH, with %2F for / and %40 for @ in a password"
+            return refusal(
+                ofScheme: scheme,
+                "\(scheme)://[USER@]HOST[:PORT]/PATH, with %2F for / and %40 for @ in a password"
+            ) { () throws(AddressFlaw) in _ = try RTSPAddress(text) }
         case "srt", "udp":
-            return isAddress
-                ? nil
-                : "the \(scheme):// output is not a valid address, or an option is unknown or has a wrong value; use \(scheme)://HOST:PORT[?OPTIONS]"
+            return refusal(ofScheme: scheme, "\(scheme)://HOST:PORT[?OPTIONS]") { () throws(AddressFlaw) in
+                _ = try StreamURL(text)
+            }
         case "file":
             return "'\(text)' is a URL; give the file's path alone"
         default:
@@ -67,6 +67,16 @@ struct OutputName {
                 "camrec does not support \(scheme); use rtsp://HOST/PATH or srt://HOST:PORT to publish on a "
                 + "server, tcp://HOST:PORT to connect to a receiver, or --listen to let receivers connect"
         }
+    }
+
+    /// Nothing of the address is quoted, because it may contain a password.
+    private func refusal(ofScheme scheme: String, _ usage: String, read: () throws(AddressFlaw) -> Void)
+        -> String?
+    {
+        do throws(AddressFlaw) { try read() } catch {
+            return "the \(scheme):// output is not a valid address: \(error); use \(usage)"
+        }
+        return nil
     }
 
     /// `rtsp` of `rtsp://host/path`, in lower case (RFC 3986, 3.1).

@@ -17,7 +17,7 @@ import Threading
         _ account: String = "", password: String? = nil, timeout: Duration = .seconds(20),
         interruption: Interruption = Interruption()!, _ body: (borrowing RTSPPublication) -> Void = { _ in }
     ) throws {
-        let address = try #require(RTSPAddress("rtsp://\(account)\(server.address)/cam"))
+        let address = try RTSPAddress("rtsp://\(account)\(server.address)/cam")
         let publication = try RTSPPublication(
             to: address, description: "v=0\r\n", control: "streamid=0", password: password, trust: nil,
             timeout: timeout, patience: .seconds(10), interruption: interruption)
@@ -120,10 +120,22 @@ import Threading
     @Test("passes over packets, requests and provisional responses before an answer")
     func interleaved() throws {
         let noise =
-            "$\u{1}\u{0}\u{2}xxRTSP/1.0 100 Continue\r\nCSeq: 1\r\n\r\nOPTIONS * RTSP/1.0\r\nCSeq: 9\r\n\r\n"
+            "$\u{1}\u{0}\u{2}xxRTSP/1.0 100 Continue\r\nCSeq: 1\r\n\r\nGET_PARAMETER * RTSP/1.0\r\nCSeq: 9\r\nContent-Length: 4\r\n\r\n\r\n\r\n"
         server.answers(["200 OK", "200 OK\r\n\(Self.session)", "200 OK"], precededBy: noise)
         try publish()
         #expect(server.requests.count == 3)
+    }
+
+    @Test("a server that never finishes a line of another language is told apart from a silent one")
+    func otherLanguage() {
+        func failure(_ words: String) -> NetworkError.Kind? {
+            server.says(words)
+            do { try publish(timeout: .milliseconds(200)) } catch { return (error as? NetworkError)?.kind }
+            return nil
+        }
+        #expect(failure("220 mail.local ESMTP") == .notRTSP)
+        #expect(failure("RTS") == .timedOut(after: .milliseconds(200)))
+        #expect(failure("") == .timedOut(after: .milliseconds(200)))
     }
 
     @Test("a server that says nothing is given up when interrupted")

@@ -23,6 +23,7 @@ import Time
         let after = bench.frames(4)
         #expect(same(server.read(), before[10...] + after))
         #expect(bench.keyframeRequests == 0, "there is a keyframe already")
+        #expect(bench.ledger.lost == 10, "what came before the latest keyframe")
         server.leave()
         let between = bench.frames(2)
         let another = try bench.connect()
@@ -32,6 +33,20 @@ import Time
         let taken = bench.ledger.taken
         #expect(taken.units == 10 && taken.keyframes == 1)
         #expect(taken.bytes == bytes(before[10...] + after + between + last).count)
+        #expect(bench.ledger.lost == 10, "the others came late, or twice")
+    }
+
+    @Test("what no server got is lost, as soon as none can get it any more")
+    func lost() throws {
+        let bench = try LiveBench(mostReceivers: 1, startsAtLatestKeyframe: true)
+        let server = try bench.connect()
+        _ = bench.frames(4)
+        #expect(bench.ledger.lost == 0)
+        server.leave()
+        _ = bench.frames(8)
+        #expect(bench.ledger.lost == 6, "from the fifth to the keyframe at the eleventh")
+        _ = bench.frames(10)
+        #expect(bench.ledger.lost == 16)
     }
 
     @Test("a keyframe that is older than the buffer is not kept for it")

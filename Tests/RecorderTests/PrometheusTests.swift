@@ -12,7 +12,7 @@ struct PrometheusTests {
         "droppedByUs":3,"paused":4,"encoded":[80,79],"droppedByEncoder":[0,1],"encoderRestarts":[0,2],"restarts":5,
         "outputs":[{"output":"a \"b\" \\ c.mkv","written":70,"keyframes":3,"bytes":1234,"lost":7,"folder":"/videos",
         "latency":{"bounds":[0.001,0.5],"counts":[60,8,2],"sum":1.25}},
-        {"output":"tcp://door:9982","written":5,"keyframes":1,"bytes":99,"lost":0,"receivers":2}],"receivers":[]}}
+        {"output":"tcp://door:9982","written":5,"keyframes":1,"bytes":99,"lost":0,"receivers":2,"connections":9}],"receivers":[]}}
         """#
 
     private func lines(recording: String = "cam", freeBytes: Int? = 4096) throws -> [String] {
@@ -43,6 +43,7 @@ struct PrometheusTests {
             #"camrec_output_bytes_total{recording="cam",output="tcp://door:9982"} 99"#,
             #"camrec_output_lost_frames_total{recording="cam",output="tcp://door:9982"} 0"#,
             #"camrec_output_receivers{recording="cam",output="tcp://door:9982"} 2"#,
+            #"camrec_output_connections_total{recording="cam",output="tcp://door:9982"} 9"#,
         ] { #expect(lines.contains(expected)) }
         #expect(lines.count { $0.hasPrefix("camrec_output_receivers{") } == 1)
     }

@@ -14,35 +14,34 @@ public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
     /// From the first slash on, as it was given: the stream's name on the server.
     let path: String
 
-    /// Reads a URL. Nil if it is not one, or has no path. An @ in the path must be written as %40: in
+    /// Reads a URL, which must have a path. An @ in the path must be written as %40: in
     /// `rtsp://USER:1/2@HOST/PATH` a password with a slash would be taken for a port and a path, and shown.
-    public init?(_ text: String) {
-        guard let colon = text.firstRange(of: "://"), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
+    public init(_ text: String) throws(AddressFlaw) {
+        guard let colon = text.firstRange(of: "://"),
             let scheme = Self.schemes.first(where: { text[..<colon.lowerBound].lowercased() == $0 })
-        else { return nil }
+        else { throw .otherScheme }
+        guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { throw .strayCharacter }
         isEncrypted = scheme == "rtsps"
         let rest = text[colon.upperBound...]
         guard let slash = rest.firstIndex(of: "/"), rest.index(after: slash) < rest.endIndex else {
-            return nil
+            throw .path
         }
         let authority = rest[..<slash]
         path = String(rest[slash...])
-        guard !path.contains("@") else { return nil }
+        guard !path.contains("@") else { throw .atInPath }
         // A password may contain an @.
         let at = authority.lastIndex(of: "@")
         let place = at.map { authority[authority.index(after: $0)...] } ?? authority
-        guard let server = Self.server(place, defaultPort: Self.defaultPort(isEncrypted: isEncrypted))
-        else { return nil }
-        self.server = server
+        server = try Self.server(place, defaultPort: Self.defaultPort(isEncrypted: isEncrypted))
         guard let at else {
             (user, password) = (nil, nil)
             return
         }
         let parts = authority[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let name = PercentEncoding.decoded(parts[0]), !name.isEmpty else { return nil }
+        guard let name = PercentEncoding.decoded(parts[0]), !name.isEmpty else { throw .user }
         user = name
         if parts.count == 2 {
-            guard let secret = PercentEncoding.decoded(parts[1]) else { return nil }
+            guard let secret = PercentEncoding.decoded(parts[1]) else { throw .user }
             // Nobody's password is empty: it comes from elsewhere.
             password = secret.isEmpty ? nil : secret
         } else {
@@ -53,11 +52,12 @@ public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
     /// As registered with IANA.
     private static func defaultPort(isEncrypted: Bool) -> UInt16 { isEncrypted ? 322 : 554 }
 
-    private static func server(_ text: Substring, defaultPort: UInt16) -> SocketAddress? {
-        guard let first = text.first, first != ":" else { return nil }
+    private static func server(
+        _ text: Substring, defaultPort: UInt16
+    ) throws(AddressFlaw) -> SocketAddress {
+        guard let first = text.first, first != ":" else { throw .host }
         let hasPort = first == "[" ? !text.hasSuffix("]") : text.contains(":")
-        let server = SocketAddress(hasPort ? String(text) : "\(text):\(defaultPort)")
-        return server?.port == 0 ? nil : server
+        return try SocketAddress(withPort: hasPort ? text : "\(text):\(defaultPort)")
     }
 
     /// Whether what follows a question mark has a secret, to go by the names there: MediaMTX's `pass` and `jwt`, say.

@@ -131,11 +131,9 @@ struct RTSPConnection: ~Copyable {
     /// - Returns: nil for a request of the server's, which need not be answered before the stream begins.
     private mutating func receive() throws(NetworkError) -> RTSPResponse? {
         try skipPackets()
-        let head = try receiveHead()
-        let firstLine = head.prefix { $0 != 13 && $0 != 10 }
-        if firstLine.count > 9, firstLine.suffix(9).starts(with: Array(" RTSP/1.".utf8)) { return nil }
-        guard let response = RTSPResponse(head: head), let length = response.bodyLength,
-            length <= Self.longestBody
+        let head = RTSPHead(try receiveHead())
+        let response = RTSPResponse(head)
+        guard response != nil || head.isRequest, let length = head.bodyLength, length <= Self.longestBody
         else { throw NetworkError(.notRTSP, address: "\(address)") }
         while pending.count < length { try receiveMore() }
         pending.removeFirst(length)
@@ -184,9 +182,7 @@ struct RTSPConnection: ~Copyable {
         try withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { (room) throws(NetworkError) in
             while true {
                 // Also where the socket never runs empty.
-                guard Instant.now < deadline else {
-                    throw NetworkError(.timedOut(after: timeout), address: "\(address)")
-                }
+                guard Instant.now < deadline else { throw lateness }
                 guard !interruption.isRaised else { throw NetworkError(.interrupted, address: "\(address)") }
                 switch socket.receive(into: room) {
                 case .received(let count):
@@ -195,8 +191,7 @@ struct RTSPConnection: ~Copyable {
                 case .nothing: try wait(for: POLLIN)
                 case .ended:
                     if case .broken(let code) = relay?.failure { throw failure(code) }
-                    let isOther = !pending.starts(with: Self.beginning) && !pending.isEmpty
-                    throw NetworkError(isOther ? .notRTSP : .closedByServer, address: "\(address)")
+                    throw NetworkError(speaksAnother ? .notRTSP : .closedByServer, address: "\(address)")
                 case .broken(let code): throw failure(code)
                 }
             }
@@ -207,8 +202,17 @@ struct RTSPConnection: ~Copyable {
         switch interruption.wait(for: socket.descriptor, events, until: deadline) {
         case .ready, .otherReady: return
         case .interrupted: throw NetworkError(.interrupted, address: "\(address)")
-        case .due: throw NetworkError(.timedOut(after: timeout), address: "\(address)")
+        case .due: throw lateness
         }
+    }
+
+    /// Whether what the server has begun to say is no response.
+    private var speaksAnother: Bool {
+        !pending.isEmpty && !pending.starts(with: Self.beginning.prefix(pending.count))
+    }
+
+    private var lateness: NetworkError {
+        NetworkError(speaksAnother ? .notRTSP : .timedOut(after: timeout), address: "\(address)")
     }
 
     private func failure(_ code: Int32) -> NetworkError {

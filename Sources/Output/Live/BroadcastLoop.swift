@@ -104,8 +104,12 @@ final class BroadcastLoop {
         noteLatest(in: window)
         for slot in receivers.indices { serve(slot, window, at: now) }
         forceKeyframe(at: now)
-        buffer.trim(
-            before: receivers.reduce(firstPosition(in: window, at: now)) { min($0, $1?.position ?? .max) })
+        let first = firstPosition(in: window, at: now)
+        ledger.pass(
+            to: receivers.reduce(receivers.contains { $0 != nil } ? .max : first) {
+                min($0, $1?.firstPending ?? .max)
+            })
+        buffer.trim(before: receivers.reduce(first) { min($0, $1?.position ?? .max) })
         return closingTime == nil || receivers.contains { $0 != nil }
     }
 

@@ -12,6 +12,7 @@ public final class ReceiverLedger: @unchecked Sendable {
     private var refused = 0
     private var departed = 0
     private var sum = Taken()
+    private var mostLost = 0
     private var failure: NetworkError?
     private let mostDeparted: Int
 
@@ -46,6 +47,16 @@ public final class ReceiverLedger: @unchecked Sendable {
 
     /// The totals so far.
     public var taken: Taken { monitor.withLock { sum } }
+
+    /// The access units that no receiver got, nor will, if the output connects to its receiver; otherwise 0.
+    public var lost: Int { monitor.withLock { mostLost } }
+
+    /// Notes that no receiver will get an access unit before this one that has not got it yet.
+    func pass(to number: Int) {
+        guard mustBeTaken else { return }
+        // What a receiver got may be sent again to its successor, so the difference may also shrink.
+        monitor.withLock { mostLost = max(mostLost, number - sum.units) }
+    }
 
     /// Why the latest connection attempt failed; nil if none has.
     var latestFailure: NetworkError? { monitor.withLock { failure } }

@@ -53,7 +53,8 @@ extension RecordingStatistics {
             "camrec_output_written_frames_total", "Coded frames that were written.",
             outputs.map { $0.sample($0.written) })
         metrics.addCounter(
-            "camrec_output_lost_frames_total", "Coded frames that were lost, because writing failed or hung.",
+            "camrec_output_lost_frames_total",
+            "Coded frames that were lost: writing failed or hung, or no receiver took them.",
             outputs.map { $0.sample($0.lost) })
         metrics.addCounter(
             "camrec_output_keyframes_total", "Keyframes that were written.",
@@ -67,6 +68,9 @@ extension RecordingStatistics {
         metrics.addGauge(
             "camrec_output_receivers", "Receivers that are connected to a live output.",
             outputs.compactMap { output in output.receivers.map { output.sample($0) } })
+        metrics.addCounter(
+            "camrec_output_connections_total", "Receivers that have connected to a live output so far.",
+            outputs.compactMap { output in output.connections.map { output.sample($0) } })
     }
 }
 

@@ -33,12 +33,15 @@ public struct RecordingStatistics: Codable, Sendable {
         let folder: String?
         /// How many are connected to a live output; nil for other outputs.
         let receivers: Int?
+        /// How many have connected to it so far.
+        let connections: Int?
 
         init(_ output: RecordingOutput) {
             self.output = output.name
             let progress = output.progress
             (written, keyframes, bytes) = (progress.units, progress.keyframes, progress.bytes)
-            lost = output.counters[.lost]
+            lost = output.counters[.lost] + (output.receivers?.lost ?? 0)
+            connections = output.receivers?.content.count
             (latency, folder) = (output.latencies.snapshot, output.folder)
             receivers = output.receivers?.content.receivers.count { $0.departure == nil }
         }

@@ -33,12 +33,15 @@ check "metrics: promtool finds nothing wrong" "$LAB_CACHE/promtool" check metric
 first=$(value 'camrec_captured_frames_total{recording="ctl"}')
 check "metrics: no receiver" test "$(value 'camrec_output_receivers{recording="ctl",output="unix:live"}')" = 0
 check "metrics: what nobody received is not written" test "$(value "camrec_output_written_frames_total{recording=\"ctl\",output=\"$nobody\"}")" = 0
+check "metrics: it is lost" test "$(value "camrec_output_lost_frames_total{recording=\"ctl\",output=\"$nobody\"}")" -ge 30
+check "metrics: nobody has connected" test "$(value 'camrec_output_connections_total{recording="ctl",output="unix:live"}')" = 0
 # A receiver that reads nothing, for as long as its input is open.
 mkfifo hold
 "$PYTHON" -c 'import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect("live"); sys.stdin.read()' <hold &
 exec 3>hold
 has_receiver() { has_keyframes 3 && [ "$(value 'camrec_output_receivers{recording="ctl",output="unix:live"}')" = 1 ]; }
 check "metrics: a receiver" await 30 has_receiver
+check "metrics: it is counted" test "$(value 'camrec_output_connections_total{recording="ctl",output="unix:live"}')" = 1
 exec 3>&-
 check "metrics: they grow" test "$(value 'camrec_captured_frames_total{recording="ctl"}')" -gt "$first"
 timed() { # one frame may be written, and not timed yet

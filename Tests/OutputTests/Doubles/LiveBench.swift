@@ -38,7 +38,7 @@ final class LiveBench {
         options.frameDuration = Self.frameDuration
         self.keyframeInterval = keyframeInterval
         buffer = BroadcastBuffer(limit: limit)
-        ledger = ReceiverLedger(mustBeTaken: false, mostDeparted: mostDeparted)
+        ledger = ReceiverLedger(mustBeTaken: startsAtLatestKeyframe, mostDeparted: mostDeparted)
         source = try ScriptedSource()
         let log = log
         loop = try BroadcastLoop(
