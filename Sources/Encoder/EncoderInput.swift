@@ -4,12 +4,19 @@ import Pictures
 /// Converts a camera's picture into the form that an encoder takes, once for all encoders that take that
 /// form.
 ///
-/// Used by the encode thread only.
+/// Used by the encode thread only; slots may be filled by others.
 protocol EncoderInput: AnyObject {
-    /// Returns a frame with the picture, without `pts` and type. The first call converts the picture; later
-    /// calls return the same frame until `release`. The caller frees nothing: it is the same AVFrame each
-    /// time, and its content is only valid as long as `buffer` lives.
-    func frame(for buffer: borrowing PixelBuffer) throws(EncoderError) -> UnsafeMutablePointer<AVFrame>
+    /// Returns a frame with the picture, without `pts` and type. The first call converts the picture, unless it is
+    /// in the slot already; later calls return the same frame until `release`. The caller frees nothing: it is the
+    /// same AVFrame each time, and its content is only valid as long as `buffer` lives.
+    /// - Parameter number: the slot in which the picture may be.
+    func frame(
+        for buffer: borrowing PixelBuffer, in number: Int
+    ) throws(EncoderError) -> UnsafeMutablePointer<AVFrame>
+
+    /// Returns a slot, open for another picture than the current one; nil if there is nothing to convert, or no
+    /// memory.
+    func slot(_ number: Int) -> ConversionSlot?
 
     /// Releases what the frame holds, after every encoder has taken it. Repeated calls have no effect.
     func release()

@@ -24,6 +24,14 @@ public protocol PictureEncoder: AnyObject {
     /// - Returns: false if that requires another session.
     func changeRates(to request: RateControlRequest) -> Bool
 
+    /// Brings a picture into the form that the encoder takes; `encode` with the same picture follows.
+    /// - Parameter slot: the slot into which another thread may have converted it.
+    func prepare(_ buffer: borrowing PixelBuffer, in slot: Int) throws(EncoderError)
+
+    /// Returns a slot in which another thread may convert the next picture while this one is encoded; nil if
+    /// that would bring nothing. Called after `prepare` and before `encode`.
+    func slot(_ number: Int) -> ConversionSlot?
+
     /// Encodes a picture. Every access unit must have been taken before, by calling `nextAccessUnit` until it
     /// gives nil.
     /// - Parameter frameNumber: the picture's place in the recording.
@@ -57,6 +65,9 @@ public struct RateChanges: OptionSet, Sendable {
 }
 
 extension PictureEncoder {
+    /// Prepares nothing by default.
+    public func prepare(_ buffer: borrowing PixelBuffer, in slot: Int) throws(EncoderError) {}
+    public func slot(_ number: Int) -> ConversionSlot? { nil }
     public var waitsForDriver: Bool { false }
 
     /// Nil by default: the rate of a camera's own stream is not camrec's to choose.

@@ -12,8 +12,12 @@ final class SoftwareInput: EncoderInput {
     private enum Source {
         /// The planes of the camera's buffer, in the order that libavcodec wants.
         case planes([Int])
-        case converted(PixelConverter, UnsafeMutableRawBufferPointer, PictureSurface)
+        case converted(PictureSurface.Layout, color: ColorEncoding)
     }
+
+    private let format: PictureFormat
+    private let size: PictureSize
+    private var places: [MemoryPlace] = []
 
     /// Whether the frame holds the picture.
     private var isFilled = false
@@ -37,16 +41,19 @@ final class SoftwareInput: EncoderInput {
         } else {
             let layout: PictureSurface.Layout = arrangements.contains(.nv12) ? .nv12 : .i420
             pixelFormat = layout == .nv12 ? AV_PIX_FMT_NV12 : AV_PIX_FMT_YUV420P
-            source = try Self.conversion(from: format, size: size, color: color, layout: layout)
+            source = .converted(layout, color: color)
         }
+        (self.format, self.size) = (format, size)
         frame.pointee.width = Int32(size.width)
         frame.pointee.height = Int32(size.height)
         frame.pointee.format = pixelFormat.rawValue
+        // Says now whether the format can be converted at all.
+        if case .converted(let layout, let color) = source { _ = try place(0, layout, color) }
     }
 
     deinit {
         release()
-        if case .converted(_, let memory, _) = source { memory.deallocate() }
+        for place in places { place.conversion.close() }
         var (frame, buffer): (UnsafeMutablePointer<AVFrame>?, UnsafeMutablePointer<AVBufferRef>?) = (
             picture, anchor
         )
@@ -58,7 +65,9 @@ final class SoftwareInput: EncoderInput {
         EncoderError(.openFailed(encoder: "the software encoder", detail: "out of memory"))
     }
 
-    func frame(for buffer: borrowing PixelBuffer) throws(EncoderError) -> UnsafeMutablePointer<AVFrame> {
+    func frame(
+        for buffer: borrowing PixelBuffer, in number: Int
+    ) throws(EncoderError) -> UnsafeMutablePointer<AVFrame> {
         if isFilled { return picture }
         switch source {
         case .planes(let order):
@@ -68,54 +77,62 @@ final class SoftwareInput: EncoderInput {
                 setPlane(
                     index, start?.assumingMemoryBound(to: UInt8.self), buffer.format.planes[plane].stride)
             }
-        case .converted(let converter, _, let surface):
-            do {
-                try converter.convert(buffer, into: surface)
-            } catch {
+        case .converted(let layout, let color):
+            let place = try place(number, layout, color)
+            try open(place)
+            do throws(ConversionError) { try place.conversion.take(buffer) } catch {
                 throw EncoderError(error)
             }
-            setPlane(0, surface.luma.base, surface.luma.stride)
-            switch surface.chroma {
-            case .interleaved(let chroma): setPlane(1, chroma.base, chroma.stride)
-            case .separate(let cb, let cr):
-                setPlane(1, cb.base, cb.stride)
-                setPlane(2, cr.base, cr.stride)
-            }
+            show(place.surface)
         }
         picture.pointee.buf.0 = anchor
         isFilled = true
         return picture
     }
 
+    private func show(_ surface: PictureSurface) {
+        setPlane(0, surface.luma.base, surface.luma.stride)
+        switch surface.chroma {
+        case .interleaved(let chroma): setPlane(1, chroma.base, chroma.stride)
+        case .separate(let cb, let cr):
+            setPlane(1, cb.base, cb.stride)
+            setPlane(2, cr.base, cr.stride)
+        }
+    }
+
+    func slot(_ number: Int) -> ConversionSlot? {
+        // Other conversions take less time than another picture's memory is worth.
+        guard case .converted(let layout, let color) = source, format.pixelFormat.isDecoded,
+            let place = try? place(number, layout, color), (try? open(place)) != nil
+        else { return nil }
+        return place.conversion
+    }
+
+    private func place(
+        _ number: Int, _ layout: PictureSurface.Layout, _ color: ColorEncoding
+    ) throws(EncoderError) -> MemoryPlace {
+        while places.count <= number {
+            do throws(ConversionError) {
+                let converter = try PixelConverter(source: format, layout: layout, color: color)
+                let memory = try PictureMemory(format.size, paddedTo: size, layout: layout)
+                places.append(MemoryPlace(ConversionSlot(converter), memory))
+            } catch { throw EncoderError(error) }
+        }
+        return places[number]
+    }
+
+    /// Gives a place's slot memory that the encoders do not read.
+    private func open(_ place: MemoryPlace) throws(EncoderError) {
+        guard !place.conversion.isOpen else { return }
+        do throws(ConversionError) {
+            try place.turn(from: isFilled ? picture.pointee.data.0 : nil)
+        } catch { throw EncoderError(error) }
+        place.conversion.open(on: place.surface)
+    }
+
     func release() {
         picture.pointee.buf.0 = nil
         isFilled = false
-    }
-
-    private static func conversion(
-        from format: PictureFormat, size: PictureSize, color: ColorEncoding, layout: PictureSurface.Layout
-    ) throws(EncoderError) -> Source {
-        let converter: PixelConverter
-        do {
-            converter = try PixelConverter(source: format, layout: layout, color: color)
-        } catch {
-            throw EncoderError(error)
-        }
-        // Rows, including chroma's, are a multiple of 64 bytes, which suits the encoders' vector code.
-        let stride = (size.width + 127) & ~127
-        let memory = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: stride * (size.height + size.height / 2), alignment: 64)
-        let bytes = memory.assumingMemoryBound(to: UInt8.self)
-        guard let luma = bytes.baseAddress else { throw outOfMemory }
-        let chroma = luma + stride * size.height
-        let surface = PictureSurface(
-            size: format.size, paddedSize: size, luma: PictureSurface.Plane(luma, stride: stride),
-            chroma: layout == .nv12
-                ? .interleaved(PictureSurface.Plane(chroma, stride: stride))
-                : .separate(
-                    cb: PictureSurface.Plane(chroma, stride: stride / 2),
-                    cr: PictureSurface.Plane(chroma + stride / 2 * (size.height / 2), stride: stride / 2)))
-        return .converted(converter, memory, surface)
     }
 
     private func setPlane(_ index: Int, _ start: UnsafeMutablePointer<UInt8>?, _ stride: Int) {
@@ -125,6 +142,37 @@ final class SoftwareInput: EncoderInput {
         withUnsafeMutablePointer(to: &picture.pointee.linesize) {
             $0.withMemoryRebound(to: Int32.self, capacity: 8) { $0[index] = Int32(stride) }
         }
+    }
+}
+
+extension PixelFormat {
+    /// Whether reading it takes much longer than copying it.
+    fileprivate var isDecoded: Bool {
+        switch arrangement {
+        case .jpeg, .vendor: true
+        default: false
+        }
+    }
+}
+
+/// A slot with its memory: twice, if a picture is converted while the encoders read the one before.
+private final class MemoryPlace {
+    let conversion: ConversionSlot
+    private var current: PictureMemory
+    private var other: PictureMemory?
+
+    init(_ conversion: ConversionSlot, _ memory: PictureMemory) {
+        (self.conversion, current) = (conversion, memory)
+    }
+
+    /// Where the slot's picture is.
+    var surface: PictureSurface { current.surface }
+
+    /// Uses the other memory if the current one is read.
+    func turn(from first: UnsafeMutablePointer<UInt8>?) throws(ConversionError) {
+        guard current.surface.luma.base == first else { return }
+        let next = if let other { other } else { try current.another() }
+        (current, other) = (next, current)
     }
 }
 

@@ -4,6 +4,8 @@ import CVAAPI
 import Pictures
 
 /// Pictures for the VAAPI encoders of one render node: surfaces from libavutil's pool, written once by the CPU.
+/// The next picture's is mapped before the encoder waits for the current one, so that all calls into the driver are
+/// the encode thread's.
 ///
 /// A surface that the driver can map is written in place. If it cannot (radeonsi 22.3 for a fresh pool
 /// surface) or does so incorrectly, the picture is written into an image of the driver's and copied to the
@@ -12,7 +14,9 @@ final class SurfaceInput: EncoderInput {
     let connection: VADisplayConnection
     private let frames: UnsafeMutablePointer<AVBufferRef>
     private let picture: UnsafeMutablePointer<AVFrame>
-    private let converter: PixelConverter
+    private let source: PictureFormat
+    private let color: ColorEncoding
+    private var places: [SurfacePlace] = []
     private let size: PictureSize
     private let codedSize: PictureSize
     /// Whether the frame holds the picture.
@@ -32,11 +36,7 @@ final class SurfaceInput: EncoderInput {
         }
         self.codedSize = codedSize
         writer = SurfaceWriter(connection: connection, size: codedSize, method: upload)
-        do {
-            converter = try PixelConverter(source: source, layout: .nv12, color: color)
-        } catch {
-            throw EncoderError(error)
-        }
+        (self.source, self.color) = (source, color)
         frames = try connection.encodingCall {
             Self.makePool(on: connection, size: codedSize)
         }.get()
@@ -46,6 +46,8 @@ final class SurfaceInput: EncoderInput {
             throw EncoderError(.openFailed(encoder: connection.node, detail: "out of memory"))
         }
         picture = frame
+        // Says now whether the format can be converted at all.
+        _ = try place(0)
     }
 
     /// How pictures are uploaded from now on: put, or as requested.
@@ -55,7 +57,7 @@ final class SurfaceInput: EncoderInput {
     func check(isChangeable: Bool) throws(EncoderError) {
         let result = try connection.encodingCall { [self] () -> Result<EncoderNote?, EncoderError> in
             do throws(EncoderError) {
-                let surface = try takeSurface()
+                let surface = try Self.takeSurface(of: frames, into: picture, on: connection)
                 defer { release() }
                 return .success(
                     try UploadCheck.settle(
@@ -68,8 +70,10 @@ final class SurfaceInput: EncoderInput {
     }
 
     deinit {
-        let (picture, frames) = (picture, frames)
+        let (picture, frames, writer, places) = (picture, frames, writer, places)
+        for place in places { place.conversion.close() }
         try? connection.call {
+            for place in places { place.leave(writer) }
             var (frame, pool) = (Optional(picture), Optional(frames))
             av_frame_free(&frame)
             av_buffer_unref(&pool)
@@ -82,48 +86,74 @@ final class SurfaceInput: EncoderInput {
         context.pointee.hw_frames_ctx = av_buffer_ref(frames)
     }
 
-    func frame(for buffer: borrowing PixelBuffer) throws(EncoderError) -> UnsafeMutablePointer<AVFrame> {
+    func frame(
+        for buffer: borrowing PixelBuffer, in number: Int
+    ) throws(EncoderError) -> UnsafeMutablePointer<AVFrame> {
         if isFilled { return picture }
-        let surface = try takeSurface()
-        do throws(EncoderError) {
-            try write(buffer, to: surface)
-        } catch {
-            release()
-            throw error
-        }
+        let place = try place(number)
+        try open(place)
+        do throws(ConversionError) { try place.conversion.take(buffer) } catch { throw EncoderError(error) }
+        try place.finish(writer)
+        av_frame_move_ref(picture, place.frame)
         picture.pointee.width = Int32(size.width)
         picture.pointee.height = Int32(size.height)
         isFilled = true
         return picture
     }
 
-    /// Takes a surface from the pool into the frame.
-    private func takeSurface() throws(EncoderError) -> VASurfaceID {
-        let result = av_hwframe_get_buffer(frames, picture, 0)
-        guard result >= 0 else { throw failed("no surface", LibavMessage.reason(result)) }
-        return VASurfaceID(truncatingIfNeeded: UInt(bitPattern: picture.pointee.data.3))
+    func slot(_ number: Int) -> ConversionSlot? {
+        guard let place = try? place(number), (try? open(place)) != nil else { return nil }
+        return place.conversion
+    }
+
+    private func place(_ number: Int) throws(EncoderError) -> SurfacePlace {
+        while places.count <= number {
+            do throws(ConversionError) {
+                let converter = try PixelConverter(source: source, layout: .nv12, color: color)
+                guard let frame = av_frame_alloc() else { throw .outOfMemory }
+                places.append(SurfacePlace(frame: frame, conversion: ConversionSlot(converter)))
+            } catch { throw EncoderError(error) }
+        }
+        return places[number]
+    }
+
+    /// Gives a place a surface, and its slot that surface's memory. One whose picture was damaged still has both.
+    private func open(_ place: SurfacePlace) throws(EncoderError) {
+        guard !place.conversion.isOpen else { return }
+        let mapping = if let mapping = place.mapping { mapping } else { try map(into: place) }
+        place.mapping = mapping
+        place.conversion.open(
+            on: PictureSurface(
+                size: source.size, paddedSize: codedSize, luma: mapping.planes.luma,
+                chroma: .interleaved(mapping.planes.chroma)))
+    }
+
+    private func map(into place: SurfacePlace) throws(EncoderError) -> SurfaceWriter.Mapping {
+        let surface = try Self.takeSurface(of: frames, into: place.frame, on: connection)
+        do throws(EncoderError) { return try writer.map(surface) } catch {
+            av_frame_unref(place.frame)
+            throw error
+        }
+    }
+
+    /// Takes a surface from the pool into a frame.
+    private static func takeSurface(
+        of frames: UnsafeMutablePointer<AVBufferRef>, into frame: UnsafeMutablePointer<AVFrame>,
+        on connection: VADisplayConnection
+    ) throws(EncoderError) -> VASurfaceID {
+        let result = av_hwframe_get_buffer(frames, frame, 0)
+        guard result >= 0 else {
+            throw EncoderError(
+                .encodeFailed(
+                    encoder: "VAAPI on \(connection.node)",
+                    detail: "no surface: \(LibavMessage.reason(result))"))
+        }
+        return VASurfaceID(truncatingIfNeeded: UInt(bitPattern: frame.pointee.data.3))
     }
 
     func release() {
         av_frame_unref(picture)
         isFilled = false
-    }
-
-    private func write(_ buffer: borrowing PixelBuffer, to surface: VASurfaceID) throws(EncoderError) {
-        try writer.write(to: surface) { planes throws(EncoderError) in
-            let target = PictureSurface(
-                size: buffer.format.size, paddedSize: codedSize, luma: planes.luma,
-                chroma: .interleaved(planes.chroma))
-            do throws(ConversionError) {
-                try converter.convert(buffer, into: target)
-            } catch {
-                throw EncoderError(error)
-            }
-        }
-    }
-
-    private func failed(_ what: String, _ detail: String) -> EncoderError {
-        EncoderError(.encodeFailed(encoder: "VAAPI on \(connection.node)", detail: "\(what): \(detail)"))
     }
 
     /// Creates a pool of NV12 surfaces on our own display. It grows on demand: surfaces created in advance
@@ -154,5 +184,33 @@ final class SurfaceInput: EncoderInput {
             return failed(result)
         }
         return .success(pool)
+    }
+}
+
+/// A surface that is being written.
+private final class SurfacePlace {
+    /// Holds the surface while it is mapped.
+    let frame: UnsafeMutablePointer<AVFrame>
+    let conversion: ConversionSlot
+    var mapping: SurfaceWriter.Mapping?
+
+    init(frame: UnsafeMutablePointer<AVFrame>, conversion: ConversionSlot) {
+        (self.frame, self.conversion) = (frame, conversion)
+    }
+
+    /// Brings what was written into the surface, which the frame keeps.
+    func finish(_ writer: SurfaceWriter) throws(EncoderError) {
+        guard let mapping = mapping.take() else { return }
+        do throws(EncoderError) { try writer.finish(mapping) } catch {
+            av_frame_unref(frame)
+            throw error
+        }
+    }
+
+    /// Releases everything; calls the driver.
+    func leave(_ writer: SurfaceWriter) {
+        if let mapping = mapping.take() { writer.discard(mapping) }
+        var frame = Optional(frame)
+        av_frame_free(&frame)
     }
 }

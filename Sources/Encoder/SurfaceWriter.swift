@@ -12,13 +12,15 @@ public enum UploadMethod: String, Sendable, Hashable, CaseIterable {
     case put
 }
 
-/// Writes pictures into NV12 surfaces of one size. Used by one thread.
+/// Writes pictures into NV12 surfaces of one size. Used by one thread; the memory itself may be written by another.
 final class SurfaceWriter {
     private let connection: VADisplayConnection
     private let size: PictureSize
     private let wanted: UploadMethod
-    /// The image for uploads, created when a surface cannot be mapped.
-    private var uploadImage: VAImage?
+    /// Images for uploads that are not mapped now. One is created when a surface cannot be mapped.
+    private var freeImages: [VAImage] = []
+    /// The method that surfaces are written with.
+    private(set) var method = UploadMethod.map
 
     /// Where to write a picture.
     struct Planes {
@@ -32,49 +34,75 @@ final class SurfaceWriter {
         }
     }
 
+    /// Memory of the driver's for one picture, on its way into a surface.
+    struct Mapping {
+        let planes: Planes
+        fileprivate let surface: VASurfaceID
+        fileprivate let image: VAImage
+        /// Whether the image is the surface itself.
+        fileprivate let isDerived: Bool
+    }
+
     /// - Parameter size: of the surfaces.
     init(connection: VADisplayConnection, size: PictureSize, method: UploadMethod) {
         self.connection = connection
         self.size = size
         wanted = method
+        if method == .put { self.method = .put }
     }
 
     deinit {
-        guard let image = uploadImage?.image_id else { return }
-        let display = connection.display
-        _ = try? connection.call { vaDestroyImage(display, image) }
+        let (display, images) = (connection.display, freeImages)
+        _ = try? connection.call { for image in images { vaDestroyImage(display, image.image_id) } }
     }
 
-    /// The method that the last surface was written with.
-    var method: UploadMethod { uploadImage == nil ? .map : .put }
-
-    /// Writes a picture into a surface that nothing else uses.
-    func write(
-        to surface: VASurfaceID, _ fill: (Planes) throws(EncoderError) -> Void
-    ) throws(EncoderError) {
-        if uploadImage == nil, wanted != .put, let image = derivedImage(of: surface) {
-            defer { vaDestroyImage(connection.display, image.image_id) }
-            if try access(image, fill) == VA_STATUS_SUCCESS { return }
-        }
-        if uploadImage == nil {
-            guard wanted != .map else {
-                throw failed("mapping a surface", "not supported by the driver; leave out --upload map")
+    /// Returns memory for a picture in a surface that nothing else uses; `finish` or `discard` must follow.
+    func map(_ surface: VASurfaceID) throws(EncoderError) -> Mapping {
+        if method == .map, let image = derivedImage(of: surface) {
+            if let memory = try? memory(of: image).get() {
+                return Mapping(
+                    planes: Planes(image, at: memory), surface: surface, image: image, isDerived: true)
             }
-            uploadImage = try makeImage()
+            vaDestroyImage(connection.display, image.image_id)
         }
-        guard let uploadImage else { return }
-        let access = try access(uploadImage, fill)
-        guard access == VA_STATUS_SUCCESS else { throw failed("mapping an image", access) }
+        guard wanted != .map else {
+            throw failed("mapping a surface", "not supported by the driver; leave out --upload map")
+        }
+        method = .put
+        let image = if let free = freeImages.popLast() { free } else { try makeImage() }
+        switch memory(of: image) {
+        case .success(let memory):
+            return Mapping(
+                planes: Planes(image, at: memory), surface: surface, image: image, isDerived: false)
+        case .failure(let failure):
+            freeImages.append(image)
+            throw failed("mapping an image", failure.status)
+        }
+    }
+
+    /// Brings what was written into the surface.
+    func finish(_ mapping: Mapping) throws(EncoderError) {
+        discard(mapping)
+        if mapping.isDerived { return }
         let (width, height) = (UInt32(size.width), UInt32(size.height))
         let status = vaPutImage(
-            connection.display, surface, uploadImage.image_id, 0, 0, width, height, 0, 0, width, height)
+            connection.display, mapping.surface, mapping.image.image_id, 0, 0, width, height, 0, 0, width,
+            height)
         guard status == VA_STATUS_SUCCESS else { throw failed("upload", status) }
     }
 
-    /// Uses vaPutImage from now on.
-    func stopMapping() throws(EncoderError) {
-        if uploadImage == nil { uploadImage = try makeImage() }
+    /// Gives the memory back.
+    func discard(_ mapping: Mapping) {
+        vaUnmapBuffer(connection.display, mapping.image.buf)
+        if mapping.isDerived {
+            vaDestroyImage(connection.display, mapping.image.image_id)
+        } else {
+            freeImages.append(mapping.image)
+        }
     }
+
+    /// Uses vaPutImage from now on.
+    func stopMapping() { method = .put }
 
     /// Reads a surface independently of mapping (vaGetImage); false if the driver does not allow that.
     func read(
@@ -85,9 +113,12 @@ final class SurfaceWriter {
         defer { vaDestroyImage(connection.display, image.image_id) }
         let (width, height) = (UInt32(size.width), UInt32(size.height))
         guard
-            vaGetImage(connection.display, surface, 0, 0, width, height, image.image_id) == VA_STATUS_SUCCESS
+            vaGetImage(connection.display, surface, 0, 0, width, height, image.image_id) == VA_STATUS_SUCCESS,
+            let memory = try? memory(of: image).get()
         else { return false }
-        return try access(image, look) == VA_STATUS_SUCCESS
+        defer { vaUnmapBuffer(connection.display, image.buf) }
+        try look(Planes(image, at: memory))
+        return true
     }
 
     /// The surface itself as an image; nil if the driver cannot give it as NV12.
@@ -125,17 +156,18 @@ final class SurfaceWriter {
             && Int(image.offsets.0) + luma * size.height <= Int(image.offsets.1)
     }
 
-    /// - Returns: why the image could not be mapped, or success.
-    private func access(
-        _ image: VAImage, _ body: (Planes) throws(EncoderError) -> Void
-    ) throws(EncoderError) -> VAStatus {
+    private struct MappingFailure: Error { let status: VAStatus }
+
+    /// Maps an image.
+    private func memory(of image: VAImage) -> Result<UnsafeMutableRawPointer, MappingFailure> {
         var mapped: UnsafeMutableRawPointer?
         let status = vaMapBuffer(connection.display, image.buf, &mapped)
-        guard status == VA_STATUS_SUCCESS else { return status }
-        guard let mapped else { return VA_STATUS_ERROR_OPERATION_FAILED }
-        defer { vaUnmapBuffer(connection.display, image.buf) }
-        try body(Planes(image, at: mapped))
-        return VA_STATUS_SUCCESS
+        guard status == VA_STATUS_SUCCESS, let mapped else {
+            return .failure(
+                MappingFailure(
+                    status: status == VA_STATUS_SUCCESS ? VA_STATUS_ERROR_OPERATION_FAILED : status))
+        }
+        return .success(mapped)
     }
 
     private func failed(_ what: String, _ status: VAStatus) -> EncoderError {

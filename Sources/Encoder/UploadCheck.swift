@@ -26,7 +26,7 @@ struct UploadCheck {
                 "\(node): a picture read back differs from the one written; look at the "
                     + "recording, and use --encoder software if it is damaged", contradictsRequest: true)
         }
-        try writer.stopMapping()
+        writer.stopMapping()
         let isBetter = try check.isRight(surface, seed: 2) == true
         return EncoderNote(
             "\(node): a mapped surface returns another picture than was written; uploading pictures instead"
@@ -38,9 +38,9 @@ struct UploadCheck {
     /// Nil if it cannot be read back.
     private func isRight(_ surface: VASurfaceID, seed: UInt64) throws(EncoderError) -> Bool? {
         var isSame = true
-        try writer.write(to: surface) { planes in
-            eachRow(of: planes, seed: seed) { memory, row in memory.update(from: row, count: size.width) }
-        }
+        let mapping = try writer.map(surface)
+        eachRow(of: mapping.planes, seed: seed) { memory, row in memory.update(from: row, count: size.width) }
+        try writer.finish(mapping)
         let isRead = try writer.read(from: surface) { planes in
             eachRow(of: planes, seed: seed) { memory, row in
                 if memcmp(memory, row, size.width) != 0 { isSame = false }

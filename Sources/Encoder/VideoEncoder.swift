@@ -94,10 +94,19 @@ public final class VideoEncoder: PictureEncoder {
         session.context.pointee.rc_buffer_size = Int32(clamping: Int(size))
     }
 
+    public func prepare(_ buffer: borrowing PixelBuffer, in slot: Int) throws(EncoderError) {
+        _ = try input.frame(for: buffer, in: slot)
+    }
+
+    public func slot(_ number: Int) -> ConversionSlot? {
+        // Not before the first picture, which it would delay.
+        progress.hasProduced ? input.slot(number) : nil
+    }
+
     public func encode(
         _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int
     ) throws(EncoderError) {
-        let frame = try input.frame(for: buffer)
+        let frame = try input.frame(for: buffer, in: 0)
         if let rate = regulator.frame(at: buffer.timestamp), let bucket = properties.rateModel.encoderBucket {
             setRates(Double(rate), size: bucket.size)
         }

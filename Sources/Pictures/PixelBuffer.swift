@@ -62,6 +62,19 @@ public struct PixelBuffer: ~Copyable, Sendable {
         )
     }
 
+    /// Tells a living buffer's picture from every other.
+    public struct ID: Equatable, Sendable {
+        fileprivate let pool: ObjectIdentifier
+        fileprivate let index: Int
+        fileprivate let sequence: UInt32
+        fileprivate let timestamp: Instant
+    }
+
+    /// Tells its picture from every other.
+    public var id: ID {
+        ID(pool: ObjectIdentifier(pool), index: index, sequence: sequence, timestamp: timestamp)
+    }
+
     /// The right to give the buffer back instead of its owner.
     public var claim: PixelBufferClaim { PixelBufferClaim(pool: pool, index: index) }
 

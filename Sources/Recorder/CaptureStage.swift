@@ -8,13 +8,16 @@ import Pictures
 struct CaptureStage {
     private var source: SupervisedSource
     private let frames: BoundedQueue<PixelBuffer>
+    private let ahead: ConversionAhead
     private let counters: Counters<CaptureCounter>
 
     init(
-        source: SupervisedSource, frames: BoundedQueue<PixelBuffer>, counters: Counters<CaptureCounter>
+        source: SupervisedSource, frames: BoundedQueue<PixelBuffer>, ahead: ConversionAhead,
+        counters: Counters<CaptureCounter>
     ) {
         self.source = source
         self.frames = frames
+        self.ahead = ahead
         self.counters = counters
     }
 
@@ -44,9 +47,9 @@ struct CaptureStage {
     private func queue(_ buffer: consuming PixelBuffer) {
         counters.add(to: .captured)
         if source.stream.isLive {
-            // One buffer is being encoded, one is being queued, and two stay with the driver, if it granted that
-            // many.
-            let limit = max(1, source.stream.bufferCount - 4)
+            // One buffer is being encoded, some are converted ahead, one is being queued, and two stay with the
+            // driver, if it granted that many.
+            let limit = max(1, source.stream.bufferCount - 4 - ahead.heldCount)
             counters.add(frames.pushDroppingOldest(buffer, limit: limit), to: .droppedByUs)
         } else {
             // False only if the queue is closed, when pictures are no longer needed.

@@ -12,6 +12,7 @@ final class EncodeStage: @unchecked Sendable {
     let watch: CallWatch
     let tracks: [EncodeTrack]
     let frames: BoundedQueue<PixelBuffer>
+    let ahead: ConversionAhead
     let counters: Counters<CaptureCounter>
     let stop: RecordingStop
     let limits: RecordingLimits
@@ -31,6 +32,8 @@ final class EncodeStage: @unchecked Sendable {
     /// The source generation and format of the last picture.
     private var lastRun = 0
     private var format: PictureFormat?
+    /// For each track, whether the current picture is ready to be encoded.
+    private var areReady: [Bool]
     /// More than the keyframe interval of any camera that sends keyframes regularly.
     private static let mostSkippedInARow = 900
     /// Each hung thread leaks its stack and session; after this many, hardware drivers are no longer used.
@@ -38,34 +41,38 @@ final class EncodeStage: @unchecked Sendable {
 
     init(
         tracks: [EncodeTrack], watch: CallWatch, limits: RecordingLimits, frames: BoundedQueue<PixelBuffer>,
-        counters: Counters<CaptureCounter>, stop: RecordingStop, control: RecordingControl
+        ahead: ConversionAhead, counters: Counters<CaptureCounter>, stop: RecordingStop,
+        control: RecordingControl
     ) {
         self.tracks = tracks
         self.watch = watch
         self.limits = limits
         self.frames = frames
+        self.ahead = ahead
         self.counters = counters
         self.stop = stop
         self.control = control
+        areReady = Array(repeating: false, count: tracks.count)
         publishRateChanges()
     }
 
     /// Runs until the source has ended and every picture is encoded, or every encoder has failed for good.
     func run() {
-        while let buffer = frames.pop() {
-            currentPicture = buffer.claim
-            if isComplete(at: buffer.timestamp) {
+        while let picture = ahead.pop() {
+            currentPicture = picture.buffer.claim
+            if isComplete(at: picture.buffer.timestamp) {
                 stop.request()
                 for track in tracks { track.endPicture(isLost: false) }
             } else if control.isPaused {
-                pause(at: buffer.timestamp)
+                pause(at: picture.buffer.timestamp)
             } else {
-                encode(buffer)
+                encode(picture)
             }
             currentPicture = nil
             countDrops()
         }
         isDraining = true
+        ahead.stop()
         for track in tracks { track.finish() }
     }
 
@@ -140,7 +147,50 @@ final class EncodeStage: @unchecked Sendable {
         counters.add(to: .paused)
     }
 
-    private func encode(_ buffer: consuming PixelBuffer) {
+    private func encode(_ picture: consuming ConversionAhead.Picture) {
+        let wantsKeyframe = follow(picture.buffer)
+        var (isTaken, damage) = (false, EncoderError?.none)
+        for track in tracks { if wantsKeyframe { track.requestKeyframe() } }
+        // Every conversion before any encoding: then the next picture can be converted meanwhile.
+        for index in tracks.indices {
+            areReady[index] = false
+            guard damage == nil, !isComplete(tracks[index]) else { continue }
+            switch tracks[index].prepare(picture.buffer, in: picture.slot) {
+            case nil: areReady[index] = true
+            case .taken: isTaken = true
+            case .unused: break
+            case .damaged(let error): damage = isTaken || areReady.contains(true) ? nil : error
+            }
+        }
+        ahead.offer { number, slots in
+            for track in tracks where !isLast(track) {
+                if let slot = track.slot(number) { slots.append(slot) }
+            }
+        }
+        for index in tracks.indices where areReady[index] && damage == nil {
+            switch tracks[index].encode(picture.buffer) {
+            case .taken: isTaken = true
+            case .unused: break
+            case .damaged(let error): damage = isTaken ? nil : error
+            }
+        }
+        for track in tracks { track.endPicture(isLost: damage != nil) }
+        _ = consume picture
+        if damage != nil { counters.add(to: .corrupt) }
+        if isTaken { skippedInARow = 0 } else { skip(damage) }
+        // Once the last frame is in, the source can stop without capturing another. One track's cut ends them all:
+        // the others' are close, or, by size, too far to wait for.
+        if tracks.allSatisfy(isComplete) || tracks.contains(where: \.hasReachedCut) { stop.request() }
+    }
+
+    /// Whether a track takes no picture after the current one.
+    private func isLast(_ track: EncodeTrack) -> Bool {
+        track.isOver || limits.frames.map { track.frameNumber + 1 >= $0 } ?? false
+    }
+
+    /// Follows what has changed since the last picture: rates, a pause, the source.
+    /// - Returns: whether a keyframe is wanted.
+    private func follow(_ buffer: borrowing PixelBuffer) -> Bool {
         firstTimestamp = firstTimestamp ?? buffer.timestamp
         if let rate = control.takeBitRate() {
             for track in tracks { track.changeRate(.average(rate)) }
@@ -155,23 +205,7 @@ final class EncodeStage: @unchecked Sendable {
         let isResumed = buffer.run != lastRun || pauseStart != nil
         lastRun = buffer.run
         followFormat(of: buffer)
-        let wantsKeyframe = control.takeKeyframe() || isResumed
-        var (isTaken, damage) = (false, EncoderError?.none)
-        for track in tracks where damage == nil && !isComplete(track) {
-            if wantsKeyframe { track.requestKeyframe() }
-            switch track.encode(buffer) {
-            case .taken: isTaken = true
-            case .unused: break
-            case .damaged(let error): damage = isTaken ? nil : error
-            }
-        }
-        for track in tracks { track.endPicture(isLost: damage != nil) }
-        _ = consume buffer
-        if damage != nil { counters.add(to: .corrupt) }
-        if isTaken { skippedInARow = 0 } else { skip(damage) }
-        // Once the last frame is in, the source can stop without capturing another. One track's cut ends them all:
-        // the others' are close, or, by size, too far to wait for.
-        if tracks.allSatisfy(isComplete) || tracks.contains(where: \.hasReachedCut) { stop.request() }
+        return control.takeKeyframe() || isResumed
     }
 
     /// Reopens every encoder if a source came back with another format. Closes all of them first, because they

@@ -165,32 +165,60 @@ final class EncodeTrack {
         case damaged(EncoderError)
     }
 
-    /// Encodes a picture; `endPicture` must follow.
-    func encode(_ buffer: borrowing PixelBuffer) -> Verdict {
+    /// Brings a picture into the encoder's form; `encode`, if it is ready, and `endPicture` must follow.
+    /// - Parameter slot: where it may have been converted.
+    /// - Returns: nil if it is ready to be encoded.
+    func prepare(_ buffer: borrowing PixelBuffer, in slot: Int) -> Verdict? {
         guard !isOver else { return .unused }
         followFrameRate(buffer)
         guard !isOver, let encoder else { return .unused }
         if segments?.enters(number: policy.frameNumber, timestamp: buffer.timestamp) == true {
             policy.request()
         }
+        do throws(EncoderError) { try convert(buffer, in: slot, with: encoder) } catch {
+            beginPicture()
+            return recover(from: error)
+        }
+        return nil
+    }
+
+    /// Returns a slot for a later picture, if converting it ahead brings anything. Call between `prepare` and
+    /// `encode`.
+    func slot(_ number: Int) -> ConversionSlot? {
+        guard !isOver, let encoder else { return nil }
+        let call = watch.begin(patience: patience)
+        defer { watch.end(call) }
+        return encoder.slot(number)
+    }
+
+    /// Encodes a picture that is ready.
+    func encode(_ buffer: borrowing PixelBuffer) -> Verdict {
+        guard let encoder else { return .unused }
+        beginPicture()
         do throws(EncoderError) {
-            isPictureTaken = true
-            framesInEncoder += 1
             let kind = policy.kind(
                 at: buffer.timestamp, frameDuration: buffer.format.frameRate.frameDuration)
             try code(buffer, as: kind, with: encoder)
             policy.advance(kind, at: buffer.timestamp)
             try forwardAccessUnits()
-        } catch {
-            switch error.recovery {
-            case .skipFrame:
-                framesInEncoder -= 1
-                isPictureTaken = false
-                if case .beforeIDR = error.kind { return .unused }
-                return .damaged(error)
-            case .rebuildEncoder: rebuild(after: error)
-            case .stop: fail(error)
-            }
+        } catch { return recover(from: error) }
+        return .taken
+    }
+
+    private func beginPicture() {
+        isPictureTaken = true
+        framesInEncoder += 1
+    }
+
+    private func recover(from error: EncoderError) -> Verdict {
+        switch error.recovery {
+        case .skipFrame:
+            framesInEncoder -= 1
+            isPictureTaken = false
+            if case .beforeIDR = error.kind { return .unused }
+            return .damaged(error)
+        case .rebuildEncoder: rebuild(after: error)
+        case .stop: fail(error)
         }
         return .taken
     }
@@ -309,6 +337,14 @@ extension EncodeTrack {
 
     /// An encoder that does not wait for a driver may take any time.
     private var patience: Int? { encoder?.waitsForDriver == true ? Self.patience : nil }
+
+    private func convert(
+        _ buffer: borrowing PixelBuffer, in slot: Int, with encoder: any PictureEncoder
+    ) throws(EncoderError) {
+        let call = watch.begin(patience: patience)
+        defer { watch.end(call) }
+        try encoder.prepare(buffer, in: slot)
+    }
 
     private func code(
         _ buffer: borrowing PixelBuffer, as kind: FrameKind, with encoder: any PictureEncoder

@@ -87,12 +87,21 @@ public final class Recording {
         let frames = BoundedQueue<PixelBuffer>(capacity: PixelBufferPool.maximumCount)
         let supervised = SupervisedSource(
             source, frames: frames, counters: counters, stop: stopWish, duration: limits.duration)
-        let captureStage = Handover(CaptureStage(source: supervised, frames: frames, counters: counters))
+        let ahead = ConversionAhead(frames, limit: Self.conversions(of: source.stream)) { _ in
+            !control.isPaused
+        }
+        let captureStage = Handover(
+            CaptureStage(source: supervised, frames: frames, ahead: ahead, counters: counters))
         encode = EncodeThread(
             EncodeStage(
-                tracks: self.tracks, watch: watch, limits: limits, frames: frames, counters: counters,
-                stop: stopWish, control: control))
+                tracks: self.tracks, watch: watch, limits: limits, frames: frames, ahead: ahead,
+                counters: counters, stop: stopWish, control: control))
         try start(captureStage, frames, report)
+    }
+
+    /// How many pictures may be converted at the same time: a camera whose driver granted few buffers needs them.
+    private static func conversions(of stream: any CaptureStream) -> Int {
+        min(Processors.count, stream.isLive ? stream.bufferCount - 5 : 1)
     }
 
     /// Starts all threads or none.

@@ -50,7 +50,7 @@ import Testing
             let format = try format(pixelFormat, strides: strides)
             let input = try input(format)
             let buffer = try picture(format, content(format))
-            let frame = try input.frame(for: buffer)
+            let frame = try input.frame(for: buffer, in: 0)
             #expect(frame.pointee.format == libavcodecFormat.rawValue)
             let given = planes(frame)
             for (index, plane) in order.enumerated() {
@@ -71,7 +71,7 @@ import Testing
         for (format, color) in cases {
             let input = try input(format, color: color)
             let buffer = try picture(format, content(format))
-            let frame = try input.frame(for: buffer)
+            let frame = try input.frame(for: buffer, in: 0)
             #expect(frame.pointee.format == AV_PIX_FMT_NV12.rawValue)
             #expect(planes(frame)[0].start != buffer.plane(0).baseAddress)
             input.release()
@@ -234,7 +234,7 @@ private final class BareEncoder {
     }
 
     func encode(_ buffer: borrowing PixelBuffer, isIDR: Bool, number: Int) throws {
-        let frame = try input.frame(for: buffer)
+        let frame = try input.frame(for: buffer, in: 0)
         defer { input.release() }
         frame.pointee.pts = Int64(number)
         frame.pointee.pict_type = isIDR ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE

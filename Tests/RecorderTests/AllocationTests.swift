@@ -243,7 +243,7 @@ private final class CountingEncoder: PictureEncoder, @unchecked Sendable {
     ) throws(EncoderError) {
         meter.nextFrame()
         if count >= 2 * Self.unitsUnderWay { progress.waitForWritten(count - Self.unitsUnderWay / 2) }
-        _ = try input.frame(for: buffer)
+        _ = try input.frame(for: buffer, in: 0)
         let isIDR = kind == .idr || count < 2 * Self.unitsUnderWay
         pending.append(
             PendingFrames.Frame(

@@ -58,7 +58,8 @@ import Threading
             // Not the track itself, whose closures hold the bench.
             encoderCounters = track.counters
             let stage = EncodeStage(
-                tracks: [track], watch: watch, limits: limits, frames: frames, counters: captureCounters,
+                tracks: [track], watch: watch, limits: limits, frames: frames,
+                ahead: ConversionAhead(frames, limit: 0) { _ in true }, counters: captureCounters,
                 stop: stop, control: control)
             stage.run()
             // Closures that hold the bench would keep it forever.

@@ -59,7 +59,9 @@ import Threading
             let thread = EncodeThread(
                 EncodeStage(
                     tracks: tracks, watch: watch, limits: RecordingLimits(), frames: frames,
-                    counters: captureCounters, stop: stop, control: control), isWatched: false)
+                    ahead: ConversionAhead(frames, limit: 0) { _ in true }, counters: captureCounters,
+                    stop: stop,
+                    control: control), isWatched: false)
             #expect(thread.start())
             return thread
         }

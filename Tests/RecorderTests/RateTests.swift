@@ -39,7 +39,7 @@ import Time
 
         func encode(at time: Instant) {
             let buffer = scenes.next(timestamp: time)
-            _ = track.encode(buffer)
+            if track.prepare(buffer, in: 0) == nil { _ = track.encode(buffer) }
             track.endPicture(isLost: false)
         }
 

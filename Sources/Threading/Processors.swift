@@ -1,0 +1,7 @@
+import Glibc
+
+/// The machine's processors.
+public enum Processors {
+    /// How many are in use.
+    public static var count: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+}
