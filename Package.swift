@@ -131,7 +131,7 @@ let package = Package(
             dependencies: [
                 "Encoder", "Capture", "Pictures", "Bitstream", "Time", "CColor", "CFFmpeg", "CTestJPEG",
                 "CTestAllocations",
-                "TestSupport",
+                "TestSupport", "Threading",
             ]),
         .testTarget(
             name: "DecoderTests",
