@@ -8,6 +8,7 @@ public final class CameraStream: CaptureStream {
     public let identity: SourceIdentity
     public private(set) var format: PictureFormat
     public let isLive = true
+    public let takesTimeToStart = true
     public var bufferCount: Int { pool.count }
     public private(set) var losses = CaptureLosses()
     public var interrupter: CaptureInterrupter { CaptureInterrupter(pool: pool) }

@@ -22,6 +22,9 @@ public protocol CaptureStream: AnyObject {
     /// Whether pictures come at their own pace and are lost if nobody takes them. Otherwise the source waits.
     var isLive: Bool { get }
 
+    /// Whether some time passes between its start and its first picture, as cameras need.
+    var takesTimeToStart: Bool { get }
+
     /// The driver's losses so far.
     var losses: CaptureLosses { get }
 
@@ -56,6 +59,9 @@ extension CaptureStream {
         stop()
         try start()
     }
+
+    /// Only cameras do.
+    public var takesTimeToStart: Bool { false }
 
     /// Sources that are not devices are never reopened.
     public func awaitBuffers(until deadline: Instant) -> Bool { true }

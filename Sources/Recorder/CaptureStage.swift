@@ -8,16 +8,16 @@ import Pictures
 struct CaptureStage {
     private var source: SupervisedSource
     private let frames: BoundedQueue<PixelBuffer>
-    private let ahead: ConversionAhead
+    private let beginning: RecordingBeginning
     private let counters: Counters<CaptureCounter>
 
     init(
-        source: SupervisedSource, frames: BoundedQueue<PixelBuffer>, ahead: ConversionAhead,
-        counters: Counters<CaptureCounter>
+        source: SupervisedSource, frames: BoundedQueue<PixelBuffer>, counters: Counters<CaptureCounter>,
+        beginning: RecordingBeginning
     ) {
         self.source = source
         self.frames = frames
-        self.ahead = ahead
+        self.beginning = beginning
         self.counters = counters
     }
 
@@ -45,11 +45,15 @@ struct CaptureStage {
     var stream: any CaptureStream { source.stream }
 
     private func queue(_ buffer: consuming PixelBuffer) {
+        guard beginning.isOver else {
+            // The recording begins with the latest picture; those that it displaces are not part of it.
+            return counters.add(1 - frames.pushDroppingOldest(buffer, limit: 1), to: .captured)
+        }
         counters.add(to: .captured)
         if source.stream.isLive {
             // One buffer is being encoded, some are converted ahead, one is being queued, and two stay with the
             // driver, if it granted that many.
-            let limit = max(1, source.stream.bufferCount - 4 - ahead.heldCount)
+            let limit = max(1, source.stream.bufferCount - 4 - beginning.convertedCount)
             counters.add(frames.pushDroppingOldest(buffer, limit: limit), to: .droppedByUs)
         } else {
             // False only if the queue is closed, when pictures are no longer needed.

@@ -39,11 +39,13 @@ final class EncodeStage: @unchecked Sendable {
     /// Each hung thread leaks its stack and session; after this many, hardware drivers are no longer used.
     private static let mostHangs = 8
 
+    /// - Parameter format: of the pictures that the encoders were opened for.
     init(
         tracks: [EncodeTrack], watch: CallWatch, limits: RecordingLimits, frames: BoundedQueue<PixelBuffer>,
         ahead: ConversionAhead, counters: Counters<CaptureCounter>, stop: RecordingStop,
-        control: RecordingControl
+        control: RecordingControl, format: PictureFormat? = nil
     ) {
+        self.format = format
         self.tracks = tracks
         self.watch = watch
         self.limits = limits

@@ -37,7 +37,7 @@ public struct RecordingTrack {
 /// last output ends, so does the source.
 public final class Recording {
     /// The source's counters.
-    public let counters = Counters<CaptureCounter>()
+    public let counters: Counters<CaptureCounter>
     /// The counters of each track's encoder.
     public let encoderCounters: [Counters<EncoderCounter>]
     /// In the order given to `init`.
@@ -45,28 +45,28 @@ public final class Recording {
     /// Raised when everything has ended and `finish` will not block.
     public let ended: Interruption
 
-    private let stopWish = RecordingStop()
+    private let stopWish: RecordingStop
     private let tracks: [EncodeTrack]
-    private var capture: WorkerThread?
+    private let capturing: Capturing
     private let encode: EncodeThread
-    private let captureResult: CaptureResult
 
     /// Starts recording.
     /// - Parameters:
-    ///   - source: open, but not started.
+    ///   - capturing: takes its pictures from there.
     ///   - tracks: each with at least one output.
     ///   - outputs: in any order; each takes the stream of the track with its codec, which must exist.
     ///   - report: called on a writer's thread or the encode thread when an output changes while others
     ///     continue.
     public init(
-        from source: RecordingSource, tracks: [RecordingTrack], to outputs: [OutputPlan],
+        from capturing: Capturing, tracks: [RecordingTrack], to outputs: [OutputPlan],
         control: RecordingControl = RecordingControl(), limits: RecordingLimits,
         report: @escaping @Sendable (OutputEvent) -> Void = { _ in }
     ) throws(RecordingError) {
         guard let ended = Interruption() else { throw .noResources }
         self.ended = ended
-        captureResult = CaptureResult(source: RecordingOutcome.Source(source.stream))
-        let isLive = source.stream.isLive
+        self.capturing = capturing
+        (counters, stopWish) = (capturing.counters, capturing.stop)
+        let (isLive, frames) = (capturing.isLive, capturing.frames)
         let pictureSinks = outputs.count { $0.sink.takesPictures }
         let outputs = outputs.map { plan in
             let holdsUpOthers = pictureSinks > (plan.sink.takesPictures ? 1 : 0)
@@ -76,37 +76,30 @@ public final class Recording {
                 patience: isLive && holdsUpOthers ? RecordingOutput.usualPatience : nil, report: report)
         }
         self.outputs = outputs
-        let stopWish = stopWish
         let watch = CallWatch()
         self.tracks = tracks.map { track in
             EncodeTrack(
-                track, outputs: outputs.filter { $0.choice.codec == track.provider.codec }, clock: stopWish,
-                watch: watch)
+                track, outputs: outputs.filter { $0.choice.codec == track.provider.codec },
+                clock: capturing.stop, watch: watch)
         }
         encoderCounters = self.tracks.map(\.counters)
-        let frames = BoundedQueue<PixelBuffer>(capacity: PixelBufferPool.maximumCount)
-        let supervised = SupervisedSource(
-            source, frames: frames, counters: counters, stop: stopWish, duration: limits.duration)
-        let ahead = ConversionAhead(frames, limit: Self.conversions(of: source.stream)) { _ in
-            !control.isPaused
-        }
-        let captureStage = Handover(
-            CaptureStage(source: supervised, frames: frames, ahead: ahead, counters: counters))
+        let ahead = ConversionAhead(frames, limit: Self.conversions(of: capturing)) { _ in !control.isPaused }
         encode = EncodeThread(
             EncodeStage(
                 tracks: self.tracks, watch: watch, limits: limits, frames: frames, ahead: ahead,
-                counters: counters, stop: stopWish, control: control))
-        try start(captureStage, frames, report)
+                counters: capturing.counters, stop: capturing.stop, control: control,
+                format: capturing.source.format))
+        try start(limits.duration, ahead, report)
     }
 
     /// How many pictures may be converted at the same time: a camera whose driver granted few buffers needs them.
-    private static func conversions(of stream: any CaptureStream) -> Int {
-        min(Processors.count, stream.isLive ? stream.bufferCount - 5 : 1)
+    private static func conversions(of capturing: Capturing) -> Int {
+        min(Processors.count, capturing.isLive ? capturing.bufferCount - 5 : 1)
     }
 
     /// Starts all threads or none.
     private func start(
-        _ captureStage: Handover<CaptureStage>, _ frames: BoundedQueue<PixelBuffer>,
+        _ duration: Duration?, _ ahead: ConversionAhead,
         _ report: @escaping @Sendable (OutputEvent) -> Void
     ) throws(RecordingError) {
         let unfinished = Countdown(outputs.count)
@@ -120,16 +113,10 @@ public final class Recording {
                 ended.raise()
             }
         }
-        let result = captureResult
         let isEncoding = areWriting && encode.start()
-        if isEncoding {
-            capture = WorkerThread {
-                result.error = captureStage.value.run()
-                result.source = RecordingOutcome.Source(captureStage.value.stream)
-            }
-        }
-        guard capture == nil else { return }
-        frames.close()
+        if isEncoding, capturing.begin(duration: duration, ahead: ahead) { return }
+        stopWish.request()
+        capturing.frames.close()
         for output in outputs { output.close() }
         if isEncoding { encode.join() }
         for output in outputs { output.join() }
@@ -163,33 +150,14 @@ public final class Recording {
 
     /// Waits for the recording to end and returns its outcome.
     public func finish() -> RecordingOutcome {
-        join()
+        let captured = capturing.join()
+        encode.join()
+        for output in outputs { output.join() }
         return RecordingOutcome(
-            capture: captureResult.error, source: captureResult.source,
+            capture: captured.error, source: captured.source,
             tracks: tracks.map(RecordingOutcome.Track.init),
             outputs: outputs.map(\.outcome), hasReachedCut: tracks.contains(where: \.hasReachedCut),
             leavesThread: hasAbandonedThread)
-    }
-
-    private func join() {
-        if let capture = capture.take() { capture.join() }
-        encode.join()
-        for output in outputs { output.join() }
-    }
-
-    /// The capture thread's results.
-    private final class CaptureResult: @unchecked Sendable {
-        // Safe to share: written by the capture thread, and read by another after joining it.
-        var error: RecordingError?
-        var source: RecordingOutcome.Source
-
-        init(source: RecordingOutcome.Source) { self.source = source }
-    }
-}
-
-extension RecordingOutcome.Source {
-    fileprivate init(_ stream: any CaptureStream) {
-        (identity, format, controlChanges) = (stream.identity, stream.format, stream.controlChanges)
     }
 }
 

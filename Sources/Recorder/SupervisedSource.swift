@@ -11,8 +11,7 @@ struct SupervisedSource {
     private let frames: BoundedQueue<PixelBuffer>
     private let counters: Counters<CaptureCounter>
     private let stop: any SourceStop
-    /// The recording's duration from the first picture; later pictures are not needed.
-    private let duration: Duration?
+    private let beginning: RecordingBeginning
     private var countedLosses = CaptureLosses()
     private var firstTimestamp: Instant?
     private var lastTimestamp: Instant?
@@ -37,13 +36,13 @@ struct SupervisedSource {
 
     init(
         _ source: RecordingSource, frames: BoundedQueue<PixelBuffer>, counters: Counters<CaptureCounter>,
-        stop: any SourceStop, duration: Duration?
+        stop: any SourceStop, beginning: RecordingBeginning
     ) {
         self.source = source
         self.frames = frames
         self.counters = counters
         self.stop = stop
-        self.duration = duration
+        self.beginning = beginning
         stream = source.stream
     }
 
@@ -91,7 +90,7 @@ struct SupervisedSource {
             }
             self.outage = nil
         }
-        firstTimestamp = firstTimestamp ?? timestamp
+        if firstTimestamp == nil || !beginning.isOver { firstTimestamp = timestamp }
         lastTimestamp = timestamp
     }
 
@@ -103,11 +102,12 @@ struct SupervisedSource {
 
     private mutating func countLosses() {
         let losses = stream.losses
+        defer { countedLosses = losses }
+        guard beginning.isOver else { return }
         counters.add(losses.droppedByDriver - countedLosses.droppedByDriver, to: .droppedByDriver)
         let corrupt = losses.corrupt - countedLosses.corrupt
         counters.add(corrupt, to: .corrupt)
         counters.add(corrupt, to: .captured)
-        countedLosses = losses
     }
 }
 
@@ -122,7 +122,8 @@ extension SupervisedSource {
             var outage = self.outage ?? beginOutage(failure)
             guard failure.recovery != .stop, source.reopen != nil else { throw failure }
             let end = source.timeout.map { outage.start + $0 } ?? .distantFuture
-            let last = duration.flatMap { length in firstTimestamp.map { $0 + length } } ?? .distantFuture
+            let last =
+                beginning.duration.flatMap { length in firstTimestamp.map { $0 + length } } ?? .distantFuture
             if outage.tries == 1, outage.suppressed != nil, end > stop.now {
                 source.report(.waiting(outage.cause, timeout: source.timeout))
             }

@@ -10,15 +10,16 @@ struct RecordingNotes {
     let command: RecordCommand
     let console: Console
 
-    func report(_ stream: any CaptureStream, _ providers: [BackendEncoderProvider], _ choices: [OutputChoice])
-    {
-        report(stream)
+    func report(
+        _ source: RecordingOutcome.Source, _ providers: [BackendEncoderProvider], _ choices: [OutputChoice]
+    ) {
+        report(source)
         for node in providers.first?.hungNodes ?? [] {
             console.warn("\(node): its driver is not responding; left out")
         }
         for choice in providers.compactMap(\.choice) { report(choice) }
         for warning in command.warnings { console.warn(warning) }
-        if let advice = providers.first.map({ advice(on: $0, stream.format) }) {
+        if let advice = providers.first.map({ advice(on: $0, source.format) }) {
             for note in advice.notes { console.inform(note) }
             for warning in advice.warnings { console.warn(warning) }
         }
@@ -28,12 +29,12 @@ struct RecordingNotes {
         }
     }
 
-    private func report(_ stream: any CaptureStream) {
-        let format = stream.format
+    private func report(_ source: RecordingOutcome.Source) {
+        let format = source.format
         console.inform(
-            "source: \(stream.identity.name) (\(stream.identity.device)), \(format.pixelFormat) \(format.size) "
+            "source: \(source.identity.name) (\(source.identity.device)), \(format.pixelFormat) \(format.size) "
                 + "at \(format.frameRate) frames/s\(format.isInterlaced ? ", interlaced" : "")")
-        for change in stream.controlChanges { report(change) }
+        for change in source.controlChanges { report(change) }
     }
 
     private func report(_ change: ControlChange) {

@@ -64,11 +64,15 @@ struct RecordingSession {
             succession: succession(isLive: stream.isLive))
         // Read the clock again: opening the source may have taken long.
         let now = WallTime.now
+        let capturing = Capturing(source(stream))
+        // Afterwards the stream is the capture thread's; meanwhile the encoders open.
+        capturing.startAhead()
+        let opened = capturing.source
         let choices = datedChoices(at: now)
         let providers = BackendEncoderProvider.providers(
             command.encoder.request,
             configurations: command.stream.configurations(command.codecs, rate: command.rate),
-            source: stream.format)
+            source: opened.format)
         defer { if hasHungNode(providers) { leavesThread = true } }
         var tracks: [RecordingTrack] = []
         for provider in providers { tracks.append(try track(of: provider)) }
@@ -78,14 +82,14 @@ struct RecordingSession {
             command.reporting, names: command.reporting.report.map(command.segments.names), at: now)
         let controlSocket = try openControlSocket()
         let plans = try openOutputs(choices, providers, report, interruption: outputGivenUp)
-        RecordingNotes(command: command, console: console).report(stream, providers, choices)
+        RecordingNotes(command: command, console: console).report(opened, providers, choices)
         let limits = limits(&deadline)
         let recording = try Recording(
-            from: source(stream), tracks: consume tracks, to: consume plans, control: control, limits: limits,
+            from: capturing, tracks: consume tracks, to: consume plans, control: control, limits: limits,
             report: { [console] event in console.warn("\(event)") })
         let start = Instant.now
         let abilities = ControlDesk.Abilities(
-            isPassthrough: stream.format.pixelFormat == .h264, hasRing: command.segments.ring != nil)
+            isPassthrough: opened.format.pixelFormat == .h264, hasRing: command.segments.ring != nil)
         let desk = ControlDesk(
             recording, since: start, control: control, stop: signals.interruption, abilities: abilities,
             rates: rateBounds(providers))

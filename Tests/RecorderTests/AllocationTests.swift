@@ -97,7 +97,7 @@ struct AllocationTests {
         let encoder = try CountingEncoder(source: source.format, progress: progress)
         let sink = try CountingSink(progress: progress)
         let recording = try Recording(
-            from: RecordingSource(stream),
+            from: Capturing(RecordingSource(stream)),
             tracks: [
                 try RecordingTrack(ScriptedProvider([encoder], keyframeInterval: .frames(10)))
             ], to: [OutputPlan(sink)], limits: RecordingLimits(frames: Self.window.upperBound + 10))

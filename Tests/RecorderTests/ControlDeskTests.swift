@@ -14,7 +14,7 @@ import Threading
     init() throws {
         stop = try #require(Interruption())
         recording = try Recording(
-            from: RecordingSource(ScriptedStream([.silence])),
+            from: Capturing(RecordingSource(ScriptedStream([.silence]))),
             tracks: [RecordingTrack(ScriptedProvider([ScriptedEncoder()]))],
             to: [OutputPlan(ScriptedSink())], control: control, limits: RecordingLimits())
     }

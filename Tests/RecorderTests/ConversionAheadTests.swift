@@ -175,7 +175,8 @@ import Time
         let provider = BackendEncoderProvider.providers(
             software, configurations: [EncoderConfiguration()], source: source.format)[0]
         let recording = try Recording(
-            from: RecordingSource(source), tracks: [try RecordingTrack(provider)], to: [OutputPlan(sink)],
+            from: Capturing(RecordingSource(source)), tracks: [try RecordingTrack(provider)],
+            to: [OutputPlan(sink)],
             limits: RecordingLimits(frames: 40))
         #expect(recording.finish().error == nil)
         let other = try TestSource(request, isPaced: false)

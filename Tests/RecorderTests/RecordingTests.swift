@@ -19,7 +19,7 @@ import Threading
         keyframeInterval: KeyframeInterval = .frames(5)
     ) throws -> Recording {
         try Recording(
-            from: RecordingSource(stream),
+            from: Capturing(RecordingSource(stream)),
             tracks: [try Self.track(encoder, keyframeInterval: keyframeInterval)],
             to: [OutputPlan(sink)], limits: limits)
     }
@@ -56,7 +56,7 @@ import Threading
             [.pictures(7), .wait(isPaused), .pictures(10), .wait(isOver), .pictures(6)], isLive: false)
         let (sink, control) = (ScriptedSink(), RecordingControl())
         let recording = try Recording(
-            from: RecordingSource(stream), tracks: [try Self.track(ScriptedEncoder())],
+            from: Capturing(RecordingSource(stream)), tracks: [try Self.track(ScriptedEncoder())],
             to: [OutputPlan(sink)],
             control: control,
             limits: RecordingLimits())
@@ -112,7 +112,7 @@ import Threading
         let (hasHappened, control) = (Gate(), RecordingControl())
         let stream = try ScriptedStream([.pictures(40), .wait(hasHappened), .pictures(60)], isLive: false)
         let recording = try Recording(
-            from: RecordingSource(stream), tracks: [try Self.track(ScriptedEncoder())],
+            from: Capturing(RecordingSource(stream)), tracks: [try Self.track(ScriptedEncoder())],
             to: [OutputPlan(sink, ring: ring)],
             control: control, limits: RecordingLimits())
         try #require(eventually { recording.outputs[0].counters[.passed] >= 40 })
@@ -139,7 +139,7 @@ import Threading
         sink.recovers = true
         sink.failures = [3: .diskFull, 4: .writeFailed(errno: EIO), 7: .diskFull]
         let recording = try Recording(
-            from: RecordingSource(ScriptedStream([.pictures(10)], isLive: false)),
+            from: Capturing(RecordingSource(ScriptedStream([.pictures(10)], isLive: false))),
             tracks: [try Self.track(ScriptedEncoder())],
             to: [OutputPlan(sink), OutputPlan(other)], limits: RecordingLimits())
         let outcome = recording.finish()
@@ -159,8 +159,9 @@ import Threading
         let (sink, other, isTold) = (ScriptedSink(), ScriptedSink(), Gate())
         sink.failures = [3: .diskFull]
         let recording = try Recording(
-            from: RecordingSource(
-                ScriptedStream([.pictures(10), .wait(isTold), .pictures(10)], isLive: false)),
+            from: Capturing(
+                RecordingSource(
+                    ScriptedStream([.pictures(10), .wait(isTold), .pictures(10)], isLive: false))),
             tracks: [try Self.track(ScriptedEncoder())],
             to: [OutputPlan(sink), OutputPlan(other)], limits: RecordingLimits(),
             report: { event in
@@ -366,7 +367,7 @@ import Threading
         let sinks = (0..<3).map { _ in ScriptedSink() }
         let encoders = [ScriptedEncoder(), ScriptedEncoder()]
         let recording = try Recording(
-            from: RecordingSource(ScriptedStream([.pictures(100)], isLive: false)),
+            from: Capturing(RecordingSource(ScriptedStream([.pictures(100)], isLive: false))),
             tracks: [
                 try Self.track(encoders[0]), Self.track(encoders[1], .hevc, keyframeInterval: .frames(7)),
             ],
@@ -385,7 +386,7 @@ import Threading
         let (good, bad) = (ScriptedSink(), ScriptedSink())
         bad.failures[7] = .diskFull
         let recording = try Recording(
-            from: RecordingSource(ScriptedStream([.pictures(100)], isLive: false)),
+            from: Capturing(RecordingSource(ScriptedStream([.pictures(100)], isLive: false))),
             tracks: [try Self.track(ScriptedEncoder())],
             to: [OutputPlan(bad), OutputPlan(good)], limits: RecordingLimits())
         let outcome = recording.finish()
@@ -405,7 +406,7 @@ import Threading
         bad.failures[0] = .diskFull
         let encoders = [ScriptedEncoder(), ScriptedEncoder()]
         let recording = try Recording(
-            from: RecordingSource(ScriptedStream([.pictures(50)], isLive: false)),
+            from: Capturing(RecordingSource(ScriptedStream([.pictures(50)], isLive: false))),
             tracks: try zip(encoders, Codec.allCases).map { try Self.track($0, $1) },
             to: [OutputPlan(bad), OutputPlan(good, .hevc)],
             limits: RecordingLimits(frames: 40))
@@ -424,7 +425,7 @@ import Threading
         encoders[0].failures[5] = (.encoding, .unsupported("no more"))
         let sinks = [ScriptedSink(), ScriptedSink()]
         let recording = try Recording(
-            from: RecordingSource(ScriptedStream([.pictures(50)], isLive: false)),
+            from: Capturing(RecordingSource(ScriptedStream([.pictures(50)], isLive: false))),
             tracks: try zip(encoders, Codec.allCases).map { try Self.track($0, $1) },
             to: [OutputPlan(sinks[0]), OutputPlan(sinks[1], .hevc)],
             limits: RecordingLimits())
@@ -440,7 +441,7 @@ import Threading
         encoders[0].failures[3] = (.encoding, .damagedPicture(""))
         let sinks = [ScriptedSink(), ScriptedSink()]
         let recording = try Recording(
-            from: RecordingSource(ScriptedStream([.pictures(10)], isLive: false)),
+            from: Capturing(RecordingSource(ScriptedStream([.pictures(10)], isLive: false))),
             tracks: try zip(encoders, Codec.allCases).map { try Self.track($0, $1) },
             to: [OutputPlan(sinks[0]), OutputPlan(sinks[1], .hevc)],
             limits: RecordingLimits())
@@ -477,7 +478,7 @@ import Threading
             request, configurations: configurations, source: stream.format)
         let sinks = [ScriptedSink(), ScriptedSink()]
         let recording = try Recording(
-            from: RecordingSource(stream),
+            from: Capturing(RecordingSource(stream)),
             tracks: try providers.map { try RecordingTrack($0) },
             to: [OutputPlan(sinks[0]), OutputPlan(sinks[1], .hevc)], limits: RecordingLimits(frames: 20))
         #expect(recording.finish().errors == [])

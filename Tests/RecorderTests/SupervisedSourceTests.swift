@@ -25,11 +25,13 @@ import Time
             _ stream: ScriptedStream, timeout: Duration? = nil, duration: Duration? = nil,
             canReopen: Bool = true
         ) -> (sequences: [UInt32], runs: [Int], error: CaptureError?) {
+            let beginning = RecordingBeginning()
+            beginning.begin(duration: duration, ahead: nil)
             var source = SupervisedSource(
                 RecordingSource(
                     stream, reopen: canReopen ? { (format) throws(CaptureError) in try self.open() } : nil,
                     timeout: timeout, report: { self.events.append($0) }),
-                frames: frames, counters: counters, stop: clock, duration: duration)
+                frames: frames, counters: counters, stop: clock, beginning: beginning)
             defer { source.end() }
             var (sequences, runs) = ([UInt32](), [Int]())
             do throws(CaptureError) {

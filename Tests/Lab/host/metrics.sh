@@ -33,7 +33,7 @@ check "metrics: promtool finds nothing wrong" "$LAB_CACHE/promtool" check metric
 first=$(value 'camrec_captured_frames_total{recording="ctl"}')
 check "metrics: no receiver" test "$(value 'camrec_output_receivers{recording="ctl",output="unix:live"}')" = 0
 check "metrics: what nobody received is not written" test "$(value "camrec_output_written_frames_total{recording=\"ctl\",output=\"$nobody\"}")" = 0
-check "metrics: it is lost" test "$(value "camrec_output_lost_frames_total{recording=\"ctl\",output=\"$nobody\"}")" -ge 30
+check "metrics: it is lost" test "$(value "camrec_output_lost_frames_total{recording=\"ctl\",output=\"$nobody\"}")" -gt 0
 check "metrics: nobody has connected" test "$(value 'camrec_output_connections_total{recording="ctl",output="unix:live"}')" = 0
 # A receiver that reads nothing, for as long as its input is open.
 mkfifo hold

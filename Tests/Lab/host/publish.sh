@@ -108,7 +108,7 @@ refuses "no path" 64 'use rtsp://\[USER@\]HOST\[:PORT\]/PATH' "${source[@]}" rts
 check "no path: the password is not repeated" eval '! grep -q geheim stderr'
 refuses "a slash in the password" 64 'with %2F for / and %40 for @ in a password' "${source[@]}" rtsp://alice:12/geheim@127.0.0.1:9/cam
 check "a slash in the password: it is not repeated" eval '! grep -qE "geheim|alice" stderr'
-refuses "a passphrase that is too short" 64 'an option is unknown or has a wrong value' "${source[@]}" 'srt://127.0.0.1:9?passphrase=kurz'
+refuses "a passphrase that is too short" 64 "its option 'passphrase' has a wrong value" "${source[@]}" 'srt://127.0.0.1:9?passphrase=kurz'
 # Two that fail: each is named, what was kept is said once, and both passwords are warned of.
 camrec "${source[@]}" --frames 10 'srt://127.0.0.1:1?passphrase=geheimgeheim' 'rtsp://127.0.0.1:1/cam?token=geheim' kept.h264 || true
 says "two secrets" 'read the password of srt://127.0.0.1:1 and rtsp://127.0.0.1:1/cam in the process list; put the whole address in a settings file'

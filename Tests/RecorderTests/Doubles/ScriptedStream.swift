@@ -32,6 +32,7 @@ final class ScriptedStream: CaptureStream, @unchecked Sendable {
     private(set) var isReleased = false
     private(set) var startCount = 0
     var startFailure: CaptureError.Kind?
+    var takesTimeToStart = false
     /// Whether a buffer is held and never returned.
     var keepsBuffers = false
     private let pictures: Pictures
