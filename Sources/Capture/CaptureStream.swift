@@ -28,8 +28,7 @@ public protocol CaptureStream: AnyObject {
     /// The driver's losses so far.
     var losses: CaptureLosses { get }
 
-    /// Starts the source: a camera delivers from here on. Set up everything else first, so that no picture is
-    /// lost because its consumer is not ready.
+    /// Starts the source: a camera delivers from here on, and loses pictures that nobody takes.
     func start() throws(CaptureError)
 
     /// Waits for the next picture.
