@@ -14,6 +14,8 @@ public enum AddressFlaw: Error, Equatable, CustomStringConvertible {
     case atInPath
     /// The user is missing before an @, or what is there has a wrong escape.
     case user
+    /// There is a user, of whom this scheme knows nothing.
+    case unwantedUser
     /// An option is unknown there; nil for one that should not be quoted.
     case unknownOption(String?)
     /// An option has a value that it cannot have.
@@ -28,6 +30,7 @@ public enum AddressFlaw: Error, Equatable, CustomStringConvertible {
         case .path: "it has no path after the host"
         case .atInPath: "it has an @ in the path"
         case .user: "its user is empty or has a wrong escape"
+        case .unwantedUser: "it has a user, which it cannot have"
         case .unknownOption(let name): "it has an unknown option\(name.map { " '\($0)'" } ?? "")"
         case .value(let option): "its option '\(option)' has a wrong value"
         }

@@ -44,6 +44,8 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case notRTSP
         /// The server wants packets elsewhere than on the connection.
         case otherTransport
+        /// The server accepts the stream, but opens no session for it.
+        case noSession
         /// The server closed the connection before it took the stream.
         case closedByServer
         /// The server does not take the stream, in its own words.
@@ -120,21 +122,26 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
             "\(address): no encrypted connection: \(detail); check the port, and that the server offers TLS there"
         case .otherTransport:
             "\(address): the server does not take packets over its RTSP connection; allow TCP in its settings"
+        case .noSession: "\(address): the server opened no session for the stream; check its log"
         case .notRTSP: "\(address): the server does not speak RTSP; check the port"
         case .closedByServer: "\(address): the server closed the connection; check its log"
         case .refused(404, _):
             "\(address): the server has no place for this stream; check the path, and the server's log"
         // MediaMTX answers so to a path that its settings do not have.
         case .refused(400, let reason):
-            "\(address): the server refuses the stream: 400 \(reason); check the path, and the server's log"
+            "\(address): the server refuses the stream: \(Self.status(400, reason)); check the path, and the server's log"
         case .refused(let status, let reason):
-            "\(address): the server refuses the stream: \(status) \(reason); check its settings and its log"
+            "\(address): the server refuses the stream: \(Self.status(status, reason)); check its settings and its log"
         case .needsPassword:
             "\(address): the server asks for a password; give the user as rtsp://USER@HOST/PATH, and the password in "
                 + "CAMREC_PASSWORD"
         case .wrongPassword: "\(address): the server rejects the user or the password; check both"
         case .noResources(let code): "cannot create a socket: \(Self.words(code)); raise 'ulimit -n'"
         }
+    }
+
+    private static func status(_ number: Int, _ reason: String) -> String {
+        reason.isEmpty ? "\(number)" : "\(number) \(reason)"
     }
 
     /// The description where `name` is said already.

@@ -27,6 +27,7 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
         let rest = text[colon.upperBound...]
         let place = rest.prefix { $0 != "?" }
         let authority = place.hasSuffix("/") ? place.dropLast() : place
+        guard !authority.contains("@") else { throw .unwantedUser }
         receiver = try SocketAddress(withPort: authority)
         self.transport = transport
         options = rest.dropFirst(place.count + 1).split(separator: "&")

@@ -23,6 +23,7 @@ struct OutputName {
     func refusal(codec: Codec?) -> String? {
         if text.isEmpty { return "an OUTPUT is empty; name a file, such as out.h264" }
         if let scheme { return refusal(ofScheme: scheme) }
+        if let mistyped { return "the \(mistyped): output has no // after the colon; use \(mistyped)://…" }
         if let container = foreignContainer {
             return "camrec does not write \(container); use .mkv, .mp4, .ts or a raw .h264 or .h265"
         }
@@ -39,8 +40,12 @@ struct OutputName {
             "'\(shown)': \(what); use .h264, .h265, .mkv, .mp4 or .ts, or add --codec h264 for a raw stream"
     }
 
-    /// The text for messages: what may be a user and a password is left out.
+    /// The text for messages: what may be a user, a password or a token is left out.
     private var shown: String {
+        Self(String(text.prefix { $0 != "?" })).withoutAccount + (text.contains("?") ? "?…" : "")
+    }
+
+    private var withoutAccount: String {
         guard let end = text.lastIndex(of: "@"), let start = text[..<end].firstIndex(of: ":") else {
             return text
         }
@@ -61,7 +66,7 @@ struct OutputName {
                 _ = try StreamURL(text)
             }
         case "file":
-            return "'\(text)' is a URL; give the file's path alone"
+            return "'\(shown)' is a URL; give the file's path alone"
         default:
             return
                 "camrec does not support \(scheme); use rtsp://HOST/PATH or srt://HOST:PORT to publish on a "
@@ -87,6 +92,13 @@ struct OutputName {
             scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
         else { return nil }
         return scheme.lowercased()
+    }
+
+    /// The scheme of an address that was mistyped, as in `rtsp:/host/path`.
+    private var mistyped: String? {
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let scheme = text[..<colon].lowercased()
+        return ["rtsp", "rtsps", "srt", "udp", "tcp"].contains(scheme) ? scheme : nil
     }
 
     /// Whether it is standard output, under any name, or an existing named pipe or device: these have no extension.

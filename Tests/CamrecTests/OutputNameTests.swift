@@ -47,7 +47,9 @@ import Testing
         "an address that is none is not repeated: it may contain a password",
         arguments: [
             "rtsp://a:secret@host", "srt://host?passphrase=secret", "rtsps://a:secret@host",
-            "udp://secret",
+            "udp://secret", "srt:/host:1?passphrase=secretsecret", "srt:host:1?passphrase=secret",
+            "rtsp:/a:secret@host/cam", "rtsps:host/cam?token=secret", "tcp:a:secret@host",
+            "clip?token=secret", "a:secret@b",
         ])
     func secrets(url: String) throws {
         let reason = try #require(OutputName(url).refusal(codec: nil))
@@ -58,6 +60,7 @@ import Testing
     func addresses() {
         #expect(OutputName("tcp://host:0").refusal(codec: nil)?.contains("use tcp://HOST:PORT") == true)
         #expect(OutputName("file:///a.h264").refusal(codec: nil)?.contains("path alone") == true)
+        #expect(OutputName("file://a:secret@host/x").refusal(codec: nil)?.contains("secret") == false)
     }
 
     @Test("a named pipe may have any name")

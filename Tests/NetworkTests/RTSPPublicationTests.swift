@@ -14,10 +14,11 @@ import Threading
 
     /// Publishes, and hands the connection to `body`.
     private func publish(
-        _ account: String = "", password: String? = nil, timeout: Duration = .seconds(20),
+        _ account: String = "", password: String? = nil, path: String = "/cam",
+        timeout: Duration = .seconds(20),
         interruption: Interruption = Interruption()!, _ body: (borrowing RTSPPublication) -> Void = { _ in }
     ) throws {
-        let address = try RTSPAddress("rtsp://\(account)\(server.address)/cam")
+        let address = try RTSPAddress("rtsp://\(account)\(server.address)\(path)")
         let publication = try RTSPPublication(
             to: address, description: "v=0\r\n", control: "streamid=0", password: password, trust: nil,
             timeout: timeout, patience: .seconds(10), interruption: interruption)
@@ -25,10 +26,12 @@ import Threading
     }
 
     private func failure(
-        _ answers: [String], account: String = "", password: String? = nil
+        _ answers: [String], account: String = "", password: String? = nil, path: String = "/cam"
     ) -> NetworkError.Kind? {
         server.answers(answers)
-        do { try publish(account, password: password) } catch { return (error as? NetworkError)?.kind }
+        do { try publish(account, password: password, path: path) } catch {
+            return (error as? NetworkError)?.kind
+        }
         return nil
     }
 
@@ -83,13 +86,24 @@ import Threading
         #expect(
             failure(["200 OK", "461 Unsupported\u{7} Transport"])
                 == .refused(status: 461, reason: "Unsupported Transport"))
+        #expect(
+            failure(["403 rtsp://alice:secret@h/ may not"], account: "alice@", password: "secret")
+                == .refused(status: 403, reason: ""))
+        let proof = Array("alice:secret".utf8).base64
+        #expect(
+            failure([challenge, "403 Basic \(proof)"], account: "alice@", password: "secret")
+                == .refused(status: 403, reason: ""))
+        #expect(failure(["403 no jwt=abc here"], path: "/cam?jwt=abc") == .refused(status: 403, reason: ""))
+        #expect(
+            NetworkError(.refused(status: 500, reason: ""), address: "a").description
+                == "a: the server refuses the stream: 500; check its settings and its log")
         #expect(failure([]) == .closedByServer)
         #expect(failure(["200 OK"]) == .closedByServer)
     }
 
     @Test("trusts no answer")
     func hostile() {
-        #expect(failure(["200 OK", "200 OK"]) == .notRTSP, "no session")
+        #expect(failure(["200 OK", "200 OK"]) == .noSession)
         #expect(
             failure(["200 OK", "200 OK\r\nSession: 7\r\nTransport: RTP/AVP;unicast;client_port=1-2\r\n"])
                 == .otherTransport)

@@ -53,7 +53,7 @@ struct PrometheusTests {
         let labels = #"recording="cam",output="a \"b\" \\ c.mkv""#
         #expect(
             try lines().filter { $0.contains("latency_seconds") } == [
-                "# HELP camrec_output_latency_seconds Time from capturing a frame to writing it.",
+                "# HELP camrec_output_latency_seconds Time from capturing a frame to writing it, or to handing it to a live output's senders.",
                 "# TYPE camrec_output_latency_seconds histogram",
                 "camrec_output_latency_seconds_bucket{\(labels),le=\"0.001\"} 60",
                 "camrec_output_latency_seconds_bucket{\(labels),le=\"0.5\"} 68",

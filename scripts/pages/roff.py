@@ -7,10 +7,13 @@ from . import markdown
 
 DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 
-DOCUMENTS = {page.name: f"docs/{page.relative_to(DOCS)}" for page in DOCS.rglob("*.md")}
-
 # Where the package and scripts/install put docs/ and examples/; the latter replaces it where its prefix is another.
 INSTALLED_DOCUMENTS = "/usr/share/doc/camrec"
+
+DOCUMENTS = {page.name: f"{INSTALLED_DOCUMENTS}/docs/{page.relative_to(DOCS)}" for page in DOCS.rglob("*.md")}
+
+# mandoc advises no wider lines in a page's source.
+SOURCE_COLUMNS = 80
 
 # Wider lines of code run over the edge of a terminal with 80 columns.
 CODE_COLUMNS = 66
@@ -33,6 +36,17 @@ def line(text):
     return f"\\&{text}" if text[:1] in (".", "'") else text
 
 
+def wrapped(text):
+    """A paragraph in lines that are not too wide."""
+    lines = [""]
+    for word in text.split(" "):
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > SOURCE_COLUMNS:
+            lines.append(line(word))
+        else:
+            lines[-1] += f" {word}" if lines[-1] else word
+    return lines
+
+
 def bold(text):
     return f"\\fB{plain(text)}\\fR"
 
@@ -50,7 +64,11 @@ class Writer:
         self.lines = []
 
     def text(self):
-        return "\n".join(self.lines) + "\n"
+        lines, is_code = [], False
+        for each in self.lines:
+            is_code = each == ".EX" or is_code and each != ".EE"
+            lines += [each] if is_code or each.startswith(".") else wrapped(each)
+        return "\n".join(lines) + "\n"
 
     def title(self, name, section, date, source):
         self.lines.append(f'.TH "{plain(name.upper())}" {section} "{date}" "{plain(source)}" "camrec"')
@@ -102,7 +120,10 @@ class Writer:
         (_, *names), *rows = rows
         for term, *rest in rows:
             if len(names) > 1:
-                rest = [f"{name}: {cell}" for name, cell in zip(names, rest)]
+                # What the term is comes first, and needs no name.
+                cells = list(zip(names, rest))
+                cells = ([("", rest[-1])] + cells[:-1]) if names[-1] == "what" else cells
+                rest = [f"{name}: {cell}" if name else cell for name, cell in cells if cell]
             self.entry(term, "; ".join(rest))
 
     def inline(self, text):

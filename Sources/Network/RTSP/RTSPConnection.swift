@@ -84,9 +84,17 @@ struct RTSPConnection: ~Copyable {
         guard response.status != 401 else { throw NetworkError(.wrongPassword, address: "\(address)") }
         guard (200..<300).contains(response.status) else {
             throw NetworkError(
-                .refused(status: response.status, reason: response.reason), address: "\(address)")
+                .refused(status: response.status, reason: harmless(response.reason)), address: "\(address)")
         }
         return response
+    }
+
+    /// Returns the server's words, or nothing if they have a secret in them: some quote the request.
+    private func harmless(_ words: String) -> String {
+        let query = address.url.split(separator: "?", maxSplits: 1).dropFirst().joined()
+        let account = address.user.map { Array("\($0):\(password ?? "")".utf8).base64 }
+        let secrets = [password, address.password, query, account].compactMap { $0 }.filter { !$0.isEmpty }
+        return secrets.contains(where: words.contains) ? "" : words
     }
 
     private mutating func readChallenge(_ response: RTSPResponse) throws(NetworkError) {

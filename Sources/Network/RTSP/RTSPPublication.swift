@@ -32,7 +32,7 @@ public struct RTSPPublication: ~Copyable {
         // What follows the session's name is its timeout, which packets and sender reports prevent.
         guard let session = setup["session"]?.prefix(while: { $0 != ";" }), !session.isEmpty,
             session.utf8.count <= 256
-        else { throw NetworkError(.notRTSP, address: "\(address)") }
+        else { throw NetworkError(.noSession, address: "\(address)") }
         guard Self.usesFirstChannels(setup["transport"]) else {
             throw NetworkError(.otherTransport, address: "\(address)")
         }

@@ -101,8 +101,11 @@ final class Receiver {
 
     /// Bytes that the peer may not have got.
     private var unconfirmedByteCount: Int {
-        relay.map { statistics.bytes - max(0, $0.confirmedByteCount - relayStart) }
+        let count =
+            relay.map { statistics.bytes - max(0, $0.confirmedByteCount - relayStart) }
             ?? socket.unconfirmedByteCount
+        // Of the stream alone: not of the farewell, nor of the end, which TCP counts as a byte.
+        return max(0, count - (hasFinished && relay == nil ? farewell.count + 1 : 0))
     }
 
     /// Returns whether the system has accepted everything available.
@@ -243,6 +246,13 @@ final class Receiver {
         // A UNIX socket counts the memory that it uses, which is more.
         statistics.unconfirmedBytes = min(unconfirmedByteCount, statistics.bytes)
         if departure == .ended { socket.discardReceived() }
+        if relay == nil, departure.isBreak, statistics.unconfirmedBytes == statistics.bytes { takeBack() }
+    }
+
+    /// Takes back what the system accepted for it, of which nothing has reached the peer.
+    private func takeBack() {
+        (statistics.bytes, statistics.units, statistics.keyframes) = (0, 0, 0)
+        statistics.repeated = ReceiverLedger.Taken()
     }
 
     /// Says farewell, and that no more comes. Data that the system has accepted still arrives.
@@ -259,6 +269,14 @@ final class Receiver {
 }
 
 extension ReceiverStatistics.Departure {
+    /// Whether the system throws away what the peer has not confirmed.
+    fileprivate var isBreak: Bool {
+        switch self {
+        case .closed, .broken, .failed: true
+        case .silent, .tooSlow, .ended, .cutOff: false
+        }
+    }
+
     fileprivate init(_ failure: Relay.Failure) {
         self =
             switch failure {

@@ -63,7 +63,8 @@ extension RecordingStatistics {
             "camrec_output_bytes_total", "Bytes of coded frames that were written.",
             outputs.map { $0.sample($0.bytes) })
         metrics.addHistogram(
-            "camrec_output_latency_seconds", "Time from capturing a frame to writing it.",
+            "camrec_output_latency_seconds",
+            "Time from capturing a frame to writing it, or to handing it to a live output's senders.",
             outputs.compactMap { output in output.latency.map { (output.labels, $0) } })
         metrics.addGauge(
             "camrec_output_receivers", "Receivers that are connected to a live output.",

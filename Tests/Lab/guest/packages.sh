@@ -76,7 +76,12 @@ check "upgrade: old segments are removed as before" await 120 is_removed "$first
 check "remove: done" dpkg --no-triggers --remove camrec
 check "remove: no instance is left" bash -c '! pgrep -x camrec'
 check "remove: recordings are left" has_files $recordings 1
+# Of another installation, which this one's purge leaves alone.
+mkdir -p /etc/systemd/system/other.target.wants
+ln -s /usr/local/lib/systemd/system/camrec@.service /etc/systemd/system/other.target.wants/camrec@other.service
 said=$(dpkg --no-triggers --purge camrec 2>&1) || fail "purge" "$said"
+check "purge: another installation's link is left" test -L /etc/systemd/system/other.target.wants/camrec@other.service
+rm -r /etc/systemd/system/other.target.wants
 check "purge: says where recordings and settings are" grep -q 'left in /var/lib/camrec and /etc/camrec' <<<"$said"
 no_link_is_left() { ! find /etc/systemd/system -name 'camrec@*' | grep .; }
 check "purge: no link of the enabled instance is left" no_link_is_left

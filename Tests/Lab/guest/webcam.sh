@@ -32,12 +32,12 @@ keep() { # FILE...: from memory to the folder that outlives the guest
 if records "webcam: YUYV by its by-id link" --device $link --size 320x240 --format YUYV --fps 15 --keyframe-interval 15 --frames 60 --encoder $encoder --report yuyv.json yuyv.h264; then
     keep yuyv.h264 yuyv.json
     on_host check "webcam: YUYV is sound" is_sound yuyv.h264 --frames 60 --keyframe-interval 15
-    on_host check "webcam: YUYV's frame numbers are all there" pictures numbers yuyv.h264 --lost-by-report yuyv.json
+    on_host check "webcam: YUYV's frame numbers are all there" pictures numbers yuyv.h264 --lost-by-report yuyv.json --ahead
 fi
 if records "webcam: MJPEG" --device $link --size 640x480 --format MJPG --fps 15 --keyframe-interval 15 --frames 60 --encoder $encoder --report mjpeg.json mjpeg.h264; then
     keep mjpeg.h264 mjpeg.json
     on_host check "webcam: MJPEG is sound" is_sound mjpeg.h264 --frames 60 --keyframe-interval 15
-    on_host check "webcam: MJPEG's pictures follow each other" pictures follow mjpeg.h264 "$camera/frames/640x480" --lost-by-report mjpeg.json
+    on_host check "webcam: MJPEG's pictures follow each other" pictures follow mjpeg.h264 "$camera/frames/640x480" --lost-by-report mjpeg.json --ahead
     on_host check "webcam: MJPEG's full range is flagged" has_properties mjpeg.h264 color_range=pc
 fi
 records "webcam: MJPEG in software" --device $link --size 640x480 --format MJPG --fps 15 --keyframe-interval 15 --frames 30 --encoder software soft.h264 && keep soft.h264 &&
@@ -66,7 +66,7 @@ recording gap --size 320x240 --format YUYV --frames 60
 cam error 2
 ended gap 0
 on_host check "gap: counted as the driver's" report gap/report.json 'frames.droppedByDriver >= 2' 'frames.written == 60'
-on_host check "gap: exactly those frames are missing" pictures numbers gap/out.h264 --lost-by-report gap/report.json
+on_host check "gap: exactly those frames are missing" pictures numbers gap/out.h264 --lost-by-report gap/report.json --ahead
 on_host check "gap: sound" is_sound gap/out.h264 --frames 60 --keyframe-interval 15
 
 # With nodrop it delivers them flagged, and short ones too.
@@ -78,7 +78,7 @@ sleep 1
 cam short
 ended flagged 0
 on_host check "flagged: counted as corrupt, the short one too" report flagged/report.json 'frames.corrupt == 3' 'frames.written == 80'
-on_host check "flagged: exactly those frames are missing" pictures numbers flagged/out.h264 --lost-by-report flagged/report.json
+on_host check "flagged: exactly those frames are missing" pictures numbers flagged/out.h264 --lost-by-report flagged/report.json --ahead
 echo 0 >/sys/module/uvcvideo/parameters/nodrop
 replug
 

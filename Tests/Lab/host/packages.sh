@@ -106,6 +106,24 @@ check "install: refuses a prefix that systemd would misread" fails "$repository/
 check "install: and puts nothing there" test ! -e refused
 check "uninstall: fails if something cannot be removed" fails "$repository/scripts/install" --uninstall --prefix /usr --destdir mine
 
+# An administrator's links, files and units.
+mkdir -p linked/data linked/opt other/etc/systemd/system named
+ln -s ../data linked/opt/camrec
+check "install: below a linked folder" "$repository/scripts/install" --prefix /opt/camrec --destdir linked
+check "uninstall: with it" "$repository/scripts/install" --uninstall --prefix /opt/camrec --destdir linked
+check "uninstall: leaves the link, and nothing in it" diff <(find linked/opt linked/data | sort) <(printf '%s\n' linked/data linked/opt linked/opt/camrec)
+says_it_is_absent() { ! said=$("$repository/scripts/install" --uninstall --prefix /opt/typo --destdir linked 2>&1) && grep -q 'not installed in linked/opt/typo; give the --prefix' <<<"$said"; }
+check "uninstall: says that nothing is installed there" says_it_is_absent
+echo mine >other/etc/systemd/system/camrec@.service
+said=$("$repository/scripts/install" --prefix /opt/camrec --destdir other)
+check "install: says that a file in /etc was another" grep -q 'camrec@.service was another; it is now .*camrec@.service.before$' <<<"$said"
+check "install: keeps it" test "$(cat other/etc/systemd/system/camrec@.service.before)" = mine
+check "install: again, says nothing of its own" eval '[ -z "$("$repository/scripts/install" --prefix /opt/camrec --destdir other)" ]'
+cp "$CAMREC" named/camrec-new
+check "install: a program of another name" env CAMREC=named/camrec-new "$repository/scripts/install" --only camrec --prefix //usr/ --destdir renamed
+check "install: has its own there" test -x renamed/usr/bin/camrec
+check "install: //usr is /usr" test -e renamed/usr/lib/systemd/system/camrec@.service
+
 if [ "${1-}" = --twice ]; then
     mkdir -p elsewhere/sources
     (cd "$repository" && git ls-files -z --cached --others --exclude-standard | tar -c --null --files-from=- | tar -x -C "$work/elsewhere/sources")

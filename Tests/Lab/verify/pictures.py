@@ -4,8 +4,8 @@
 usage: pictures.py equal STREAM RAW --format FORMAT --size WxH [--still] [--tolerance N] [--psnr DB]
                    [--range limited|full] [--matrix 601|709]
        pictures.py same STREAM OTHER-STREAM [--tolerance N]
-       pictures.py numbers STREAM [--block N] [--lost N | --lost-by-report FILE]
-       pictures.py follow STREAM FOLDER [--lost N | --lost-by-report FILE]
+       pictures.py numbers STREAM [--block N] [--lost N | --lost-by-report FILE] [--ahead]
+       pictures.py follow STREAM FOLDER [--lost N | --lost-by-report FILE] [--ahead]
 
 equal    every decoded picture is the source's picture of the same place (with --still: RAW's only one). FORMAT is a
          V4L2 FourCC or y4m.
@@ -13,6 +13,7 @@ same     both recordings have the same pictures.
 numbers  the frame numbers in the top left corner go up from 0, except for --lost of them: 16 blocks of N pixels, light
          is 1, the highest bit first. (../webcam: blocks of 1 pixel, in YUYV; the test source: 16.)
 follow   each picture looks like one of FOLDER's JPEG files, each the successor of the one before, from the first on, but for --lost.
+With --ahead, the source was started before the recording, which begins with any picture.
 With --lost-by-report, camrec's own report says how many frames are missing.
 """
 import argparse
@@ -242,12 +243,17 @@ def check_successors(numbers, count, lost, period=None):
     return f"{len(numbers)} frames from {numbers[0]} to {numbers[-1]}, {missing} missing"
 
 
+def from_first(found, options, count=1 << 16):
+    """The numbers as if the recording began with the first picture of `count`, if it may begin with any."""
+    return [(number - found[0]) % count for number in found] if options.ahead and found else found
+
+
 def numbers(options):
     _, _, pictures = decode(options.stream)
     half, side = options.block // 2, options.block
     blocks = [luma[half, half:16 * side:side] for luma, _, _ in pictures if luma.min() != luma.max()]
     read = [sum(int(v > 125) << (15 - i) for i, v in enumerate(row)) for row in blocks]
-    return check_successors(read, len(pictures), missing_frames(options, len(pictures)))
+    return check_successors(from_first(read, options), len(pictures), missing_frames(options, len(pictures)))
 
 
 def contrast(luma):
@@ -272,7 +278,8 @@ def follow(options):
         if errors[best] > options.tolerance:
             raise Different(f"picture {index} looks like none of the camera's: mean difference {errors[best]:.2f}")
         found.append(best)
-    return check_successors(found, len(pictures), missing_frames(options, len(pictures)), len(known))
+    return check_successors(
+        from_first(found, options, len(known)), len(pictures), missing_frames(options, len(pictures)), len(known))
 
 
 def main():
@@ -306,6 +313,7 @@ def main():
     for command in (counted, followed):
         command.add_argument("--lost", type=int, default=0)
         command.add_argument("--lost-by-report")
+        command.add_argument("--ahead", action="store_true")
     followed.add_argument("--tolerance", type=float, default=0.1)
     options = parser.parse_args()
     try:
