@@ -412,6 +412,7 @@ check "UDP: it has the times of the capture" rtsp ticks udp.ts udp.txt
 
 # Containers for receivers: late ones begin with a keyframe, and have the pictures' times
 for format in ts mkv; do
+    rm -f late-*.mkv
     timeout 60 "$CAMREC" "${source[@]}" --frames 150 --keyframe-interval 30 --stream-format $format --listen "$port" live.mkv --overwrite --quiet &
     recorder=$!
     await 20 listens
