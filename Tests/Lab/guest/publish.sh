@@ -86,6 +86,29 @@ on_host check "far: the file loses nothing" report far.json 'outputs[1].written 
 on_host check "far: two connections" report far.json 'outputs[0].receivers == 2'
 on_host check "far: the last session decodes" session_decodes far/2.h264
 
+# The same with ffmpeg's server, which takes one connection
+hears_far() { ip netns exec $far ss -ltn | grep -q ":8555 "; }
+takes() { # FILE
+    ip netns exec $far ffmpeg -nostdin -v error -rtsp_flags listen -i "rtsp://$far_address:8555/cam" -c copy -flush_packets 1 -f h264 "$1" 2>ffmpeg.log &
+    server=$!
+    await 60 hears_far || { cat ffmpeg.log; return 1; }
+}
+in_place "far, ffmpeg: a server" takes ffmpeg-1.h264
+begins far-ffmpeg --client-timeout 5s "rtsp://$far_address:8555/cam" far-ffmpeg.mkv
+check "far, ffmpeg: it arrives, through delay and loss" await 90 grows ffmpeg-1.h264 8000
+ip link set $near_link down
+check "far, ffmpeg: a cut link is noticed" await 60 grep -qE 'it stalled for 5 s|connection lost: (Connection timed out|No route to host|Network is)' stderr
+kill_server
+ip link set $near_link up
+in_place "far, ffmpeg: another server" takes ffmpeg-2.h264
+check "far, ffmpeg: mended, it arrives again" await 90 grows ffmpeg-2.h264 8000
+ends far-ffmpeg
+{ wait $server; } 2>/dev/null || true
+mv far-ffmpeg.mkv ffmpeg-2.h264 "$RESULTS/"
+on_host check "far, ffmpeg: the file loses nothing" report far-ffmpeg.json 'outputs[1].written == frames.encoded' 'outputs[1].lost == 0'
+on_host check "far, ffmpeg: two connections" report far-ffmpeg.json 'outputs[0].receivers == 2'
+on_host check "far, ffmpeg: the last session begins with a keyframe, and decodes" decodes_silently ffmpeg-2.h264
+
 # Over SRT, which sends lost packets again, to a receiver as far away, whose link is cut and mended
 receives() { # FILE
     ip netns exec $far srt-live-transmit -a no -q "srt://:8890?mode=listener&latency=1500" file://con >"$1" 2>srt.log &

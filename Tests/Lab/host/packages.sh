@@ -125,15 +125,15 @@ check "install: has its own there" test -x renamed/usr/bin/camrec
 check "install: //usr is /usr" test -e renamed/usr/lib/systemd/system/camrec@.service
 
 if [ "${1-}" = --twice ]; then
-    mkdir -p elsewhere/sources
-    (cd "$repository" && git ls-files -z --cached --others --exclude-standard | tar -c --null --files-from=- | tar -x -C "$work/elsewhere/sources")
-    find elsewhere/sources -exec touch --date=2031-05-06 {} +
+    mkdir -p "else where/sources"
+    (cd "$repository" && git ls-files -z --cached --others --exclude-standard | tar -c --null --files-from=- | tar -x -C "$work/else where/sources")
+    find "else where/sources" -exec touch --date=2031-05-06 {} +
     SOURCE_DATE_EPOCH=$(git -C "$repository" log -1 --format=%ct)
     CAMREC_COMMIT=$(git -C "$repository" describe --always --dirty --abbrev=40 --exclude='*')
     export SOURCE_DATE_EPOCH CAMREC_COMMIT
-    check "packages: built in another folder" elsewhere/sources/scripts/package again
+    check "packages: built in another folder, with spaces" "else where/sources/scripts/package" "made again"
     for package in "$camrec" "$camplay"; do
-        check "packages: $(basename "${package%%_*}") is the same, byte for byte" cmp "$package" "again/$(basename "$package")"
+        check "packages: $(basename "${package%%_*}") is the same, byte for byte" cmp "$package" "made again/$(basename "$package")"
     done
 fi
 finish
