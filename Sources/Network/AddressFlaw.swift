@@ -14,7 +14,7 @@ public enum AddressFlaw: Error, Equatable, CustomStringConvertible {
     case atInPath
     /// The user is missing before an @, or what is there has a wrong escape.
     case user
-    /// There is a user, of whom this scheme knows nothing.
+    /// It names a user, but addresses with this scheme have none.
     case unwantedUser
     /// An option is unknown there; nil for one that should not be quoted.
     case unknownOption(String?)
@@ -23,14 +23,14 @@ public enum AddressFlaw: Error, Equatable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .otherScheme: "its scheme is another"
+        case .otherScheme: "it begins with another scheme"
         case .strayCharacter: "it has a space or another character that must be escaped, as %20"
         case .host: "its host is missing or malformed"
         case .port: "its port is missing or not a number from 1 to 65535"
         case .path: "it has no path after the host"
         case .atInPath: "it has an @ in the path"
         case .user: "its user is empty or has a wrong escape"
-        case .unwantedUser: "it has a user, which it cannot have"
+        case .unwantedUser: "it names a user, but such an address has none"
         case .unknownOption(let name): "it has an unknown option\(name.map { " '\($0)'" } ?? "")"
         case .value(let option): "its option '\(option)' has a wrong value"
         }

@@ -45,7 +45,7 @@ struct CaptureStage {
     var stream: any CaptureStream { source.stream }
 
     private func queue(_ buffer: consuming PixelBuffer) {
-        guard beginning.isOver else {
+        guard beginning.isRecording else {
             // The recording begins with the latest picture; those that it displaces are not part of it.
             return counters.add(1 - frames.pushDroppingOldest(buffer, limit: 1), to: .captured)
         }

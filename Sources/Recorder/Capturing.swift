@@ -1,8 +1,6 @@
 import Capture
 import Pictures
-import Synchronization
 import Threading
-import Time
 
 /// A source at work: its thread, and the queue of its pictures.
 ///

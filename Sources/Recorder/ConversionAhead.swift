@@ -22,8 +22,8 @@ final class ConversionAhead: @unchecked Sendable {
     private var workerCount = 0
     /// How many pictures may be converted at the same time.
     private var depth = 1
-    private var hungryTurns = 0
-    private var waitCount = 0
+    /// How often the encoder had to wait for a conversion while another picture waited: in all, and when it last had not.
+    private var (waitCount, waitsBefore) = (0, 0)
 
     /// Where one picture goes.
     private final class Ticket {
@@ -41,8 +41,8 @@ final class ConversionAhead: @unchecked Sendable {
 
     /// Pictures of cameras that one processor cannot decode (4K at 30 frames a second) need no more.
     private static let mostAtOnce = 3
-    /// So often in a row the encoder must have waited for a conversion while another picture was waiting.
-    private static let hungryTurnsForMore = 5
+    /// After so many waits in a row, one more picture is converted at the same time.
+    private static let waitsForMore = 5
 
     /// - Parameters:
     ///   - limit: how many pictures may be converted at the same time; 0 for none ahead.
@@ -71,7 +71,7 @@ extension ConversionAhead {
         }
         var slot = 0
         let buffer = monitor.withLock { () -> PixelBuffer? in
-            noteHunger()
+            noteWait()
             slot = given[0]
             let ticket = tickets[slot]
             while !ticket.isReady { monitor.wait() }
@@ -85,14 +85,13 @@ extension ConversionAhead {
     }
 
     /// Uses one more thread if conversion, and not the camera, keeps the encoder waiting. With the lock held.
-    private func noteHunger() {
+    private func noteWait() {
         let isConverting = takenCount > (isTaking ? 1 : 0) && !tickets[given[0]].isReady
-        let isHungry = isConverting && !frames.isEmpty
-        hungryTurns = isHungry ? hungryTurns + 1 : 0
-        if isHungry { waitCount += 1 }
-        guard hungryTurns >= Self.hungryTurnsForMore, depth < tickets.count else { return }
+        let waits = isConverting && !frames.isEmpty
+        if waits { waitCount += 1 } else { waitsBefore = waitCount }
+        guard waitCount - waitsBefore >= Self.waitsForMore, depth < tickets.count else { return }
         depth += 1
-        hungryTurns = 0
+        waitsBefore = waitCount
     }
 
     /// How often the encoder had to wait for a conversion while another picture waited, and how many may now be made

@@ -17,7 +17,7 @@ final class RecordingBeginning: @unchecked Sendable {
     }
 
     /// Whether pictures are recorded.
-    var isOver: Bool { monitor.withLock { hasBegun } }
+    var isRecording: Bool { monitor.withLock { hasBegun } }
 
     /// The recording's duration from its first picture; later pictures are not needed.
     var duration: Duration? { monitor.withLock { length } }

@@ -90,7 +90,7 @@ struct SupervisedSource {
             }
             self.outage = nil
         }
-        if firstTimestamp == nil || !beginning.isOver { firstTimestamp = timestamp }
+        if firstTimestamp == nil || !beginning.isRecording { firstTimestamp = timestamp }
         lastTimestamp = timestamp
     }
 
@@ -103,7 +103,7 @@ struct SupervisedSource {
     private mutating func countLosses() {
         let losses = stream.losses
         defer { countedLosses = losses }
-        guard beginning.isOver else { return }
+        guard beginning.isRecording else { return }
         counters.add(losses.droppedByDriver - countedLosses.droppedByDriver, to: .droppedByDriver)
         let corrupt = losses.corrupt - countedLosses.corrupt
         counters.add(corrupt, to: .corrupt)

@@ -42,14 +42,12 @@ struct OutputName {
 
     /// The text for messages: what may be a user, a password or a token is left out.
     private var shown: String {
-        Self(String(text.prefix { $0 != "?" })).withoutAccount + (text.contains("?") ? "?…" : "")
-    }
-
-    private var withoutAccount: String {
-        guard let end = text.lastIndex(of: "@"), let start = text[..<end].firstIndex(of: ":") else {
-            return text
+        let place = text.prefix { $0 != "?" }
+        let query = place.endIndex < text.endIndex ? "?…" : ""
+        guard let end = place.lastIndex(of: "@"), let start = place[..<end].firstIndex(of: ":") else {
+            return place + query
         }
-        return "\(text[...start])…\(text[end...])"
+        return "\(place[...start])…\(place[end...])\(query)"
     }
 
     private func refusal(ofScheme scheme: String) -> String? {

@@ -60,7 +60,7 @@ import Time
         #expect(luma == 80)
     }
 
-    @Test("a closed slot, and one for another format, take nothing")
+    @Test("neither a closed slot nor one for another format takes a picture")
     func closed() throws {
         memory.surface.luma.row(47)[0] = 1
         slot.fill(from: try picture(50))

@@ -140,8 +140,8 @@ import Threading
         #expect(server.requests.count == 3)
     }
 
-    @Test("a server that never finishes a line of another language is told apart from a silent one")
-    func otherLanguage() {
+    @Test("tells a server that speaks another protocol from a silent one, even if it never ends a line")
+    func otherProtocol() {
         func failure(_ words: String) -> NetworkError.Kind? {
             server.says(words)
             do { try publish(timeout: .milliseconds(200)) } catch { return (error as? NetworkError)?.kind }

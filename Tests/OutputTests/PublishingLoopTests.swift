@@ -49,6 +49,22 @@ import Time
         #expect(bench.ledger.lost == 16)
     }
 
+    @Test("what a server that had left never confirmed is not received, and not repeated by the next one")
+    func takenBack() throws {
+        let bench = try LiveBench(mostReceivers: 1, startsAtLatestKeyframe: true)
+        try bench.connect(isTCP: true).leave()
+        let units = bench.frames(3)
+        #expect(bench.receivers[0].departure == .closed)
+        #expect(bench.receivers[0].units == 0)
+        #expect(bench.receivers[0].unconfirmedBytes > 0)
+        #expect(bench.ledger.taken == ReceiverLedger.Taken())
+        let next = try bench.connect(isTCP: true)
+        let last = bench.frames(1)
+        #expect(same(next.read(), units + last))
+        #expect(bench.ledger.taken.units == 4)
+        #expect(bench.ledger.lost == 0)
+    }
+
     @Test("a keyframe that is older than the buffer is not kept for it")
     func oldKeyframe() throws {
         let bench = try LiveBench(mostReceivers: 1, keyframeInterval: 1000, startsAtLatestKeyframe: true)

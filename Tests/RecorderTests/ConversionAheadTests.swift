@@ -1,3 +1,4 @@
+import Bitstream
 import Encoder
 import Pictures
 import Synchronization
@@ -163,6 +164,74 @@ import Time
         #expect(ahead.load.depth == 1)
         frames.close()
         ahead.stop()
+    }
+
+    @Test("in a recording, every picture but the first is converted before its turn")
+    func inRecording() throws {
+        let encoder = SlotEncoder(slots[0], memories[0])
+        let sink = ScriptedSink()
+        pictures.pool.memory(ofBuffer: 0, plane: 0).initializeMemory(as: UInt8.self, repeating: 200)
+        let stream = try ScriptedStream([.pictures(20)], isLive: false, pictures: pictures)
+        let recording = try Recording(
+            from: Capturing(RecordingSource(stream)),
+            tracks: [try RecordingTrack(ScriptedProvider([encoder], keyframeInterval: .frames(5)))],
+            to: [OutputPlan(sink)], limits: RecordingLimits())
+        #expect(recording.finish().error == nil)
+        #expect(sink.sequences == (0..<20).map(UInt32.init))
+        #expect(encoder.wereConverted == [false] + Array(repeating: true, count: 19))
+    }
+
+    /// Notes for each picture whether it was in the slot before it was asked for.
+    private final class SlotEncoder: PictureEncoder, @unchecked Sendable {
+        // Safe to share: the encode thread's alone, until it has ended.
+        private let scripted = ScriptedEncoder()
+        private let (conversion, memory): (ConversionSlot, PictureMemory)
+        private(set) var wereConverted: [Bool] = []
+
+        init(_ conversion: ConversionSlot, _ memory: PictureMemory) {
+            (self.conversion, self.memory) = (conversion, memory)
+        }
+
+        private func open() {
+            guard !conversion.isOpen else { return }
+            memory.surface.luma.base[0] = 77
+            conversion.open(on: memory.surface)
+        }
+
+        func prepare(_ buffer: borrowing PixelBuffer, in slot: Int) throws(EncoderError) {
+            open()
+            wereConverted.append(memory.surface.luma.base[0] == 200)
+            do throws(ConversionError) { try conversion.take(buffer) } catch { throw EncoderError(error) }
+        }
+
+        func slot(_ number: Int) -> ConversionSlot? {
+            open()
+            return conversion
+        }
+
+        func encode(
+            _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int
+        ) throws(EncoderError) { try scripted.encode(buffer, as: kind, frameNumber: frameNumber) }
+
+        func releasePicture() { scripted.releasePicture() }
+        func nextAccessUnit() throws(EncoderError) -> AccessUnit? { try scripted.nextAccessUnit() }
+        func drain() throws(EncoderError) { try scripted.drain() }
+    }
+
+    @Test("software encoders have slots for pictures that must be decoded, once they have produced something")
+    func software() throws {
+        for (format, hasSlot) in [(PixelFormat.mjpeg, true), (.nv12, false), (.yuyv, false)] {
+            let source = try TestSource(
+                CaptureRequest(size: PictureSize(64, 48), pixelFormat: format), isPaced: false)
+            let encoder = try SoftwareBackend.open(
+                EncoderConfiguration(), source: source.format, inputs: EncoderInputs(codecs: [.h264]),
+                regulator: RateRegulator())
+            #expect(encoder.slot(0) == nil, "it would delay the first picture")
+            guard case .buffer(let buffer) = try source.nextBuffer() else { return }
+            try encoder.encode(buffer, as: .idr, frameNumber: 0)
+            #expect(try encoder.nextAccessUnit() != nil)
+            #expect((encoder.slot(0) != nil) == hasSlot, "\(format)")
+        }
     }
 
     @Test("a recording of Motion JPEG is the same as without")

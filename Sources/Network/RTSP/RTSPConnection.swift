@@ -190,7 +190,7 @@ struct RTSPConnection: ~Copyable {
         try withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { (room) throws(NetworkError) in
             while true {
                 // Also where the socket never runs empty.
-                guard Instant.now < deadline else { throw lateness }
+                guard Instant.now < deadline else { throw timeoutError }
                 guard !interruption.isRaised else { throw NetworkError(.interrupted, address: "\(address)") }
                 switch socket.receive(into: room) {
                 case .received(let count):
@@ -199,7 +199,8 @@ struct RTSPConnection: ~Copyable {
                 case .nothing: try wait(for: POLLIN)
                 case .ended:
                     if case .broken(let code) = relay?.failure { throw failure(code) }
-                    throw NetworkError(speaksAnother ? .notRTSP : .closedByServer, address: "\(address)")
+                    throw NetworkError(
+                        speaksAnotherProtocol ? .notRTSP : .closedByServer, address: "\(address)")
                 case .broken(let code): throw failure(code)
                 }
             }
@@ -210,17 +211,17 @@ struct RTSPConnection: ~Copyable {
         switch interruption.wait(for: socket.descriptor, events, until: deadline) {
         case .ready, .otherReady: return
         case .interrupted: throw NetworkError(.interrupted, address: "\(address)")
-        case .due: throw lateness
+        case .due: throw timeoutError
         }
     }
 
     /// Whether what the server has begun to say is no response.
-    private var speaksAnother: Bool {
+    private var speaksAnotherProtocol: Bool {
         !pending.isEmpty && !pending.starts(with: Self.beginning.prefix(pending.count))
     }
 
-    private var lateness: NetworkError {
-        NetworkError(speaksAnother ? .notRTSP : .timedOut(after: timeout), address: "\(address)")
+    private var timeoutError: NetworkError {
+        NetworkError(speaksAnotherProtocol ? .notRTSP : .timedOut(after: timeout), address: "\(address)")
     }
 
     private func failure(_ code: Int32) -> NetworkError {

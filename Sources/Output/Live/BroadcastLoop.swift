@@ -105,10 +105,8 @@ final class BroadcastLoop {
         for slot in receivers.indices { serve(slot, window, at: now) }
         forceKeyframe(at: now)
         let first = firstPosition(in: window, at: now)
-        ledger.pass(
-            to: receivers.reduce(receivers.contains { $0 != nil } ? .max : first) {
-                min($0, $1?.firstPending ?? .max)
-            })
+        // Such an output has one receiver at most.
+        if ledger.mustBeTaken { ledger.pass(to: receivers[0]?.firstPending ?? first) }
         buffer.trim(before: receivers.reduce(first) { min($0, $1?.position ?? .max) })
         return closingTime == nil || receivers.contains { $0 != nil }
     }
@@ -280,9 +278,10 @@ extension BroadcastLoop {
         _ window: BroadcastBuffer.Window, at now: Instant
     ) {
         receivers[slot] = nil
-        repeatedEnd = max(repeatedEnd, receiver.firstPending)
         poller.forget(receiver.socket.descriptor)
         receiver.leave(departure, window, at: now - start, now: now)
+        // What was taken back is new to its successor.
+        if receiver.statistics.units > 0 { repeatedEnd = max(repeatedEnd, receiver.firstPending) }
         ledger.update(receiver.id, receiver.statistics)
         events.report(.left(receiver.statistics), at: now)
         source.receiverLeft()

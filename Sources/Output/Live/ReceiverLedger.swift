@@ -53,7 +53,6 @@ public final class ReceiverLedger: @unchecked Sendable {
 
     /// Notes that no receiver will get an access unit before this one that has not got it yet.
     func pass(to number: Int) {
-        guard mustBeTaken else { return }
         // What a receiver got may be sent again to its successor, so the difference may also shrink.
         monitor.withLock { mostLost = max(mostLost, number - sum.units) }
     }

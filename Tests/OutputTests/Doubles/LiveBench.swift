@@ -48,16 +48,18 @@ final class LiveBench {
     }
 
     /// Lets a receiver connect, in a separate round.
-    /// - Parameter origin: what its address counts as; nil if that is not limited.
-    func connect(from origin: UInt64? = nil) throws -> Peer {
-        let peer = try announce(from: origin)
+    /// - Parameters:
+    ///   - origin: what its address counts as; nil if that is not limited.
+    ///   - isTCP: whether its system confirms what arrives.
+    func connect(from origin: UInt64? = nil, isTCP: Bool = false) throws -> Peer {
+        let peer = try announce(from: origin, isTCP: isTCP)
         round()
         return peer
     }
 
     /// Lets a receiver connect with the next round.
-    func announce(from origin: UInt64? = nil) throws -> Peer {
-        let (near, peer) = try Peer.pair()
+    func announce(from origin: UInt64? = nil, isTCP: Bool = false) throws -> Peer {
+        let (near, peer) = try isTCP ? Peer.connection() : Peer.pair()
         source.arrivals.append((near, origin))
         source.wakeUp.wake()
         return peer
@@ -138,6 +140,19 @@ final class Peer {
             throw NetworkError(.noResources(errno: errno), address: "pair")
         }
         return (ends[0], Peer(ends[1]))
+    }
+
+    /// The same over TCP, whose peers confirm what arrives.
+    static func connection() throws -> (Int32, Peer) {
+        let listener = try Listener(SocketAddress(port: 0))
+        guard let address = SocketAddress(listener.address.description) else {
+            throw NetworkError(.noResources(errno: 0), address: "pair")
+        }
+        let far = try Socket.connect(to: address, timeout: .seconds(10))
+        guard case .connection(let near, _) = listener.accept() else {
+            throw NetworkError(.noResources(errno: 0), address: "pair")
+        }
+        return (dup(near.descriptor), Peer(dup(far.descriptor)))
     }
 
     private init(_ descriptor: Int32) { self.descriptor = descriptor }

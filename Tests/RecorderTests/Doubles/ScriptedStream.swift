@@ -39,11 +39,13 @@ final class ScriptedStream: CaptureStream, @unchecked Sendable {
     private var events: [Event]
     private var number = 0
 
-    init(_ events: [Event], isLive: Bool = true, bufferCount: Int = 6) throws {
+    init(
+        _ events: [Event], isLive: Bool = true, bufferCount: Int = 6, pictures: Pictures? = nil
+    ) throws {
         self.events = events
         self.isLive = isLive
         self.bufferCount = bufferCount
-        pictures = try Pictures()
+        self.pictures = try pictures ?? Pictures()
     }
 
     var format: PictureFormat { pictures.format }
