@@ -38,16 +38,17 @@ as_shown() { # COMMAND: a recording without an end is stopped as its user would,
     timeout --preserve-status --signal=INT --kill-after=20 60 env --default-signal=INT "${gpu[@]}" bash -c "$1" </dev/null
 }
 
-listening() { ss -Hltx state listening | wc -l; }
-more_listen() { [ "$(listening)" -gt "$1" ]; }
+# Who listens, not how many: an earlier command may stop listening meanwhile.
+listeners() { ss -Hltx state listening | awk '{print $1, $4, $5}' | sort -u; }
+one_more_listens() { [ -n "$(comm -13 <(echo "$1") <(listeners))" ]; } # SINCE
 
 jobs=()
 in_background() { # NAME COMMAND
     local before
-    before=$(listening)
+    before=$(listeners)
     check "$1" as_shown "$2" &
     jobs+=($!)
-    await 20 more_listen "$before" || true
+    await 20 one_more_listens "$before" || true
 }
 
 commands() { # PAGE
