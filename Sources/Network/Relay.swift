@@ -11,6 +11,8 @@ public final class Relay: @unchecked Sendable {
     private let monitor = Monitor()
     private var reason: Failure?
     private let confirmed = Atomic<Int>(0)
+    /// Whether what the peer has not confirmed when it fails has not arrived; otherwise it may have.
+    public let unconfirmedIsLost: Bool
 
     /// How a peer fails.
     public enum Failure: Error, Sendable, Equatable {
@@ -26,13 +28,16 @@ public final class Relay: @unchecked Sendable {
     /// Passes on what comes from the socket, until its other end is closed or the work is interrupted.
     public typealias Work = @Sendable (borrowing Socket, Relay) throws(Failure) -> Void
 
-    private init() {}
+    private init(unconfirmedIsLost: Bool) { self.unconfirmedIsLost = unconfirmedIsLost }
 
     /// Starts the thread.
+    /// - Parameter unconfirmedIsLost: whether what the peer has not confirmed when it fails has not arrived.
     /// - Returns: the relay, and the socket for the stream.
-    public static func start(_ work: @escaping Work) throws(NetworkError) -> Started {
+    public static func start(
+        unconfirmedIsLost: Bool = true, _ work: @escaping Work
+    ) throws(NetworkError) -> Started {
         try Socket.Pair().split { (near, far) throws(NetworkError) in
-            let relay = Relay()
+            let relay = Relay(unconfirmedIsLost: unconfirmedIsLost)
             let far = FarEnd(far)
             guard let thread = WorkerThread(body: { relay.run(far, work) }) else {
                 throw NetworkError(.noResources(errno: EAGAIN), address: "relay")

@@ -110,6 +110,29 @@ import Time
     }
 
     @Test(
+        "what a relay's peer confirmed nothing of was not received, where that is certain",
+        .timeLimit(.minutes(1)), arguments: [true, false])
+    func refused(unconfirmedIsLost: Bool) throws {
+        let bench = try LiveBench(mostReceivers: 1, startsAtLatestKeyframe: true)
+        let begun = Interruption()!
+        let (near, relay) = try startRelay(unconfirmedIsLost: unconfirmedIsLost) {
+            (_, _) throws(Relay.Failure) in
+            _ = begun.wait()
+            throw .broken(errno: EACCES)
+        }
+        bench.source.relay = relay
+        let peer = try bench.connect()
+        _ = bench.frames(2)
+        begun.raise()
+        near.waitForEnd()
+        peer.leave()
+        bench.round()
+        #expect(bench.receivers[0].departure == .broken(errno: EACCES))
+        #expect(bench.receivers[0].unconfirmedBytes > 0)
+        #expect(bench.ledger.taken.units == (unconfirmedIsLost ? 0 : 2))
+    }
+
+    @Test(
         "the stream has ended for a relay once it has sent the rest, which may fail", .timeLimit(.minutes(1)),
         arguments: [nil, Relay.Failure.silent(for: .seconds(2))])
     func relayEnd(failure: Relay.Failure?) throws {
@@ -157,8 +180,10 @@ import Time
         func waitForEnd() { _ = socket.waitUntilReadable() }
     }
 
-    private func startRelay(_ work: @escaping Relay.Work) throws -> (NearEnd, Relay) {
-        let started = try Relay.start(work)
+    private func startRelay(
+        unconfirmedIsLost: Bool = true, _ work: @escaping Relay.Work
+    ) throws -> (NearEnd, Relay) {
+        let started = try Relay.start(unconfirmedIsLost: unconfirmedIsLost, work)
         let relay = started.relay
         return (NearEnd(started.takeSocket()), relay)
     }

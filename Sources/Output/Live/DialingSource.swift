@@ -137,7 +137,8 @@ extension Connection {
         let peer = try ProtocolConnection(
             to: url, passphrase: passphrase, attemptTimeout: DialingSource.attemptTimeout, timeout: timeout,
             interruption: interruption)
-        let started = try Relay.start { (socket, relay) throws(Relay.Failure) in
+        let started = try Relay.start(unconfirmedIsLost: url.transport == .udp) {
+            (socket, relay) throws(Relay.Failure) in
             try peer.forward(from: socket, relay)
         }
         let relay = started.relay

@@ -80,12 +80,15 @@ final class ProtocolConnection: @unchecked Sendable {
             return NetworkError(
                 .noProtocol(reason: "this FFmpeg lacks \(url.transport.rawValue)"), address: "\(url)")
         }
-        return latestWords.map {
-            NetworkError(
-                .protocolFailed(detail: $0, isEncrypted: url.transport == .srt ? url.isEncrypted : nil),
-                address: "\(url)")
+        // libsrt's reason gets lost on the way: nobody answers, or who does wants no connection.
+        let words = latestWords.map {
+            url.transport == .srt && result == -EIO
+                ? "the receiver does not answer, or rejects the connection" : $0
         }
-            ?? NetworkError(.notConnected(errno: -result), address: "\(url)")
+        guard let words else { return NetworkError(.notConnected(errno: -result), address: "\(url)") }
+        return NetworkError(
+            .protocolFailed(detail: words, isEncrypted: url.transport == .srt ? url.isEncrypted : nil),
+            address: "\(url)")
     }
 
     /// What libavformat said of the latest failure; nil if nothing. It quotes the whole URL, with its passwords.
@@ -100,10 +103,10 @@ final class ProtocolConnection: @unchecked Sendable {
         defer { close() }
         // Of libavformat's own buffer only whole packets are sent.
         var bytes = [UInt8](repeating: 0, count: Self.packetLength * 256)
-        var (count, written) = (0, 0)
+        var (count, written, flushed) = (0, 0, 0)
         while true {
             // Only what was sent long ago has certainly arrived.
-            defer { relay.noteConfirmed(written - recent.count(at: .now)) }
+            defer { relay.noteConfirmed(flushed - recent.count(at: .now)) }
             switch bytes.withUnsafeMutableBytes({ socket.receive(into: .init(rebasing: $0[count...])) }) {
             case .received(let more):
                 count += more
@@ -114,8 +117,12 @@ final class ProtocolConnection: @unchecked Sendable {
                 count -= whole
             case .nothing:
                 try flush()
+                flushed = written
                 guard interruption.wait(for: socket.descriptor) == .ready else { return }
-            case .ended, .broken: return try finish()
+            case .ended, .broken:
+                try finish()
+                flushed = written
+                return
             }
         }
     }
@@ -123,7 +130,8 @@ final class ProtocolConnection: @unchecked Sendable {
     private func write(_ bytes: ArraySlice<UInt8>) throws(Relay.Failure) {
         beginCall(timeout: timeout)
         bytes.withUnsafeBufferPointer { library.write_io(context, $0.baseAddress, Int32($0.count)) }
-        recent.note(bytes.count, at: .now)
+        // Whether a datagram arrives, nobody will ever know.
+        if url.transport == .srt { recent.note(bytes.count, at: .now) }
         try checkCall()
     }
 
@@ -136,7 +144,14 @@ final class ProtocolConnection: @unchecked Sendable {
     private func checkCall() throws(Relay.Failure) {
         guard let code = context?.pointee.error, code < 0 else { return }
         if isOver { throw .silent(for: timeout) }
-        throw latestWords.map { .failed(detail: $0) } ?? .broken(errno: -code)
+        let words = latestWords
+        switch (url.transport, -code) {
+        case (.udp, EACCES):
+            throw .failed(detail: "Permission denied; a broadcast address needs '?broadcast=1'")
+        // libsrt's reason gets lost on the way: the other end has closed the connection, or is not heard any more.
+        case (.srt, EIO): throw .failed(detail: "the receiver left or no longer answers")
+        default: throw words.map { .failed(detail: $0) } ?? .broken(errno: -code)
+        }
     }
 
     private func beginCall(timeout: Duration) {

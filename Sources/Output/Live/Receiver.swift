@@ -246,7 +246,11 @@ final class Receiver {
         // A UNIX socket counts the memory that it uses, which is more.
         statistics.unconfirmedBytes = min(unconfirmedByteCount, statistics.bytes)
         if departure == .ended { socket.discardReceived() }
-        if relay == nil, departure.isBreak, statistics.unconfirmedBytes == statistics.bytes { takeBack() }
+        if relay?.unconfirmedIsLost ?? true, departure.isBreak,
+            statistics.unconfirmedBytes == statistics.bytes
+        {
+            takeBack()
+        }
     }
 
     /// Takes back what the system accepted for it, of which nothing has reached the peer.

@@ -409,6 +409,10 @@ check "UDP: whole packets, seven at most" grep -qx sound udp.log
 check "UDP: everything arrives" has_packets udp.ts 60
 check "UDP: it decodes" decodes_ts udp.ts
 check "UDP: it has the times of the capture" rtsp ticks udp.ts udp.txt
+camrec "${source[@]}" --frames 60 --overwrite --report refused.json "udp://255.255.255.255:$port" refused.h264 || true
+says "UDP: a broadcast address without its option" "left after 0 frames, .*Permission denied; a broadcast address needs '.broadcast=1'"
+check "UDP: nobody received what the system refused" report refused.json 'outputs[0].written == 0' 'outputs[0].lost == 60'
+check "UDP: the file beside it is complete" is_sound refused.h264 --frames 60
 
 # Containers for receivers: late ones begin with a keyframe, and have the pictures' times
 for format in ts mkv; do
