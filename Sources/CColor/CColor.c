@@ -31,10 +31,6 @@ static inline void convert_columns(
     }
 }
 
-void color_convert_rgb_plainly(const struct color_rgb *rgb, struct color_rows rows, int width, struct color_target target) {
-    convert_columns(rgb, rows, 0, width, target);
-}
-
 // Chroma's offset and rounding, times 2^14.
 enum { CHROMA_BIAS = (128 << 14) + (1 << 13) };
 
@@ -134,7 +130,7 @@ AVX2 static inline __m256i block_weights(struct color_weights weights) {
     return _mm256_unpacklo_epi64(red_green, blue);
 }
 
-AVX2 static int convert_avx2(const struct color_rgb *rgb, struct color_rows rows, int width, struct color_target target) {
+AVX2 static int convert_avx2(const struct color_rgb *rgb, struct color_rows rows, int start, int width, struct color_target target) {
     const struct shuffles shuffles = make_shuffles(rgb->layout);
     const int size = rgb->layout.bytes_per_pixel;
     const __m256i red_green = pairs(rgb->luma.red, rgb->luma.green), blue = pairs(rgb->luma.blue, 0);
@@ -144,7 +140,7 @@ AVX2 static int convert_avx2(const struct color_rgb *rgb, struct color_rows rows
     // Words that alternate from both halves, and the samples of a block side by side or apart.
     const __m256i rows_in_order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     const __m128i alternating = _mm_setr_epi8(0, 4, 1, 5, 2, 6, 3, 7, -1, -1, -1, -1, -1, -1, -1, -1);
-    int x = 0;
+    int x = start;
     // The last load reads four bytes beyond the sixteen pixels if they have three bytes each.
     for (; x + 16 + (size == 3 ? 2 : 0) <= width; x += 16) {
         __m256i luma[2], blocks[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
@@ -171,6 +167,136 @@ AVX2 static int convert_avx2(const struct color_rgb *rgb, struct color_rows rows
             const __m128i planes = _mm_unpacklo_epi16(lower, upper);
             _mm_storel_epi64((__m128i *)(target.cb + x / 2), planes);
             _mm_storel_epi64((__m128i *)(target.cr + x / 2), _mm_unpackhi_epi64(planes, planes));
+        }
+    }
+    return x;
+}
+
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vnni")))
+
+// A weight as 256 times a signed byte and another signed byte.
+struct halves {
+    __m512i high, low;
+};
+
+// Of red, green and blue in the bytes of each word.
+AVX512 static struct halves halves_of(struct color_weights weights) {
+    const int32_t all[3] = {weights.red, weights.green, weights.blue};
+    uint32_t high = 0, low = 0;
+    for (int index = 0; index < 3; index++) {
+        const int8_t rest = (int8_t)all[index];
+        low |= (uint32_t)(uint8_t)rest << 8 * index;
+        high |= (uint32_t)(uint8_t)((all[index] - rest) / 256) << 8 * index;
+    }
+    return (struct halves){_mm512_set1_epi32((int32_t)high), _mm512_set1_epi32((int32_t)low)};
+}
+
+// Brings sixteen pixels into words of red, green, blue and a byte that does not count.
+AVX512 static __m512i make_spread(struct color_layout layout) {
+    uint8_t places[64];
+    for (int pixel = 0; pixel < 16; pixel++) {
+        const int start = pixel * layout.bytes_per_pixel;
+        places[4 * pixel] = (uint8_t)(start + layout.red);
+        places[4 * pixel + 1] = (uint8_t)(start + layout.green);
+        places[4 * pixel + 2] = places[4 * pixel + 3] = (uint8_t)(start + layout.blue);
+    }
+    return _mm512_loadu_si512(places);
+}
+
+// Luma of sixteen pixels, 32 bits each, times 2^15.
+AVX512 static inline __m512i luma_of_sixteen(__m512i pixels, struct halves weights, __m512i bias) {
+    const __m512i high = _mm512_dpbusd_epi32(_mm512_setzero_si512(), pixels, weights.high);
+    return _mm512_add_epi32(_mm512_slli_epi32(high, 8), _mm512_dpbusd_epi32(bias, pixels, weights.low));
+}
+
+// The quarters of each 64 bits that get the luma of two pixels: of sixteen pixels in 32 bits each, times 2^15.
+AVX512 static inline __m512i with_luma(__m512i others, __mmask64 quarter, __m512i pixels) {
+    const __m512i places = _mm512_set1_epi16(15 | (15 + 32) << 8);
+    return _mm512_mask_multishift_epi64_epi8(others, quarter, places, pixels);
+}
+
+// The upper row's first and second sixteen pixels, and the lower row's.
+#define QUARTER(index) (0x0303030303030303ULL << 2 * (index))
+
+// Reads two lines ahead: of the next rows, which the processor does not find by itself. No address is wrong for that.
+static inline void prefetch(const uint8_t *source, uintptr_t distance) {
+    _mm_prefetch((const char *)((uintptr_t)source + distance), _MM_HINT_T1);
+    _mm_prefetch((const char *)((uintptr_t)source + distance + 64), _MM_HINT_T1);
+}
+
+// Cb and Cr of eight blocks, 32 bits each, from the sums of red, green and blue, 16 bits each, and a zero.
+AVX512 static inline __m512i chroma_of_eight(__m512i sums, __m512i weights, __m512i swapped_weights, __m512i bias) {
+    const __m512i swapped = _mm512_shuffle_epi32(sums, _MM_PERM_CDAB);
+    return _mm512_srai_epi32(_mm512_dpwssd_epi32(_mm512_dpwssd_epi32(bias, sums, weights), swapped, swapped_weights), 17);
+}
+
+AVX512 static inline __m512i pairs_of(int16_t first, int16_t second, int16_t third, int16_t fourth) {
+    const uint32_t low = (uint16_t)first | (uint32_t)(uint16_t)second << 16, high = (uint16_t)third | (uint32_t)(uint16_t)fourth << 16;
+    return _mm512_set1_epi64((int64_t)(low | (uint64_t)high << 32));
+}
+
+// The upper row's 32 pixels, then the lower row's, from the quarters.
+AVX512 static __m512i make_luma_order(void) {
+    uint8_t places[64];
+    for (int index = 0; index < 64; index++) {
+        const int quarter = index / 16, pixel = index % 16;
+        places[index] = (uint8_t)(pixel / 2 * 8 + quarter * 2 + pixel % 2);
+    }
+    return _mm512_loadu_si512(places);
+}
+
+// Whether no colour has luma beyond a byte, so that none needs to be clipped.
+static int has_whole_luma(struct color_weights luma) {
+    return luma.red >= 0 && luma.green >= 0 && luma.blue >= 0 && luma.bias >= 0
+        && (luma.red + luma.green + luma.blue) * 255 + luma.bias < 256 << 15;
+}
+
+AVX512 static int convert_avx512(const struct color_rgb *rgb, struct color_rows rows, int width, struct color_target target) {
+    const int size = rgb->layout.bytes_per_pixel;
+    const __mmask64 sixteen = size == 4 ? ~0ULL : (1ULL << 48) - 1;
+    const __m512i spread = make_spread(rgb->layout), ones = _mm512_set1_epi8(1);
+    const struct halves luma_weights = halves_of(rgb->luma);
+    const __m512i luma_bias = _mm512_set1_epi32(rgb->luma.bias);
+    // Red and green for Cb next to blue for Cr, and the other way round.
+    const __m512i chroma_weights = pairs_of(rgb->cb.red, rgb->cb.green, rgb->cr.blue, 0);
+    const __m512i swapped_weights = pairs_of(rgb->cb.blue, 0, rgb->cr.red, rgb->cr.green);
+    const __m512i chroma_bias = _mm512_set1_epi64((int64_t)((uint32_t)rgb->cb.bias * 4 | (uint64_t)((uint32_t)rgb->cr.bias * 4) << 32));
+    // Two pixels' red, green and blue side by side.
+    const __m512i side_by_side = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 1, 5, 2, 6, -1, -1, 8, 12, 9, 13, 10, 14, -1, -1));
+    const __m512i luma_order = make_luma_order();
+    const uintptr_t ahead = 2 * ((uintptr_t)rows.lower - (uintptr_t)rows.upper);
+    const __m512i chroma_order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m256i even_then_odd = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15));
+    int x = 0;
+    for (; x + 32 <= width; x += 32) {
+        __m512i luma = _mm512_setzero_si512(), sums[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
+#define CONVERT_ROW(source, first_quarter, second_quarter)                                                                       \
+    do {                                                                                                                         \
+        prefetch((source), ahead);                                                                                              \
+        const __m512i first = _mm512_permutexvar_epi8(spread, _mm512_maskz_loadu_epi8(sixteen, source));                        \
+        const __m512i second = _mm512_permutexvar_epi8(spread, _mm512_maskz_loadu_epi8(sixteen, (source) + 16 * size));         \
+        luma = with_luma(luma, QUARTER(first_quarter), luma_of_sixteen(first, luma_weights, luma_bias));                        \
+        luma = with_luma(luma, QUARTER(second_quarter), luma_of_sixteen(second, luma_weights, luma_bias));                      \
+        sums[0] = _mm512_add_epi16(sums[0], _mm512_maddubs_epi16(_mm512_shuffle_epi8(first, side_by_side), ones));              \
+        sums[1] = _mm512_add_epi16(sums[1], _mm512_maddubs_epi16(_mm512_shuffle_epi8(second, side_by_side), ones));             \
+    } while (0)
+        CONVERT_ROW(rows.upper + x * size, 0, 1);
+        CONVERT_ROW(rows.lower + x * size, 2, 3);
+#undef CONVERT_ROW
+        const __m512i both = _mm512_permutexvar_epi8(luma_order, luma);
+        _mm256_storeu_si256((__m256i *)(target.upper + x), _mm512_castsi512_si256(both));
+        _mm256_storeu_si256((__m256i *)(target.lower + x), _mm512_extracti64x4_epi64(both, 1));
+
+        const __m512i words = _mm512_packs_epi32(
+            chroma_of_eight(sums[0], chroma_weights, swapped_weights, chroma_bias),
+            chroma_of_eight(sums[1], chroma_weights, swapped_weights, chroma_bias));
+        const __m256i pairs = _mm512_castsi512_si256(_mm512_permutexvar_epi32(chroma_order, _mm512_packus_epi16(words, words)));
+        if (target.chroma_step == 2) {
+            _mm256_storeu_si256((__m256i *)(target.cb + x), pairs);
+        } else {
+            const __m256i planes = _mm256_permute4x64_epi64(_mm256_shuffle_epi8(pairs, even_then_odd), 0xD8);
+            _mm_storeu_si128((__m128i *)(target.cb + x / 2), _mm256_castsi256_si128(planes));
+            _mm_storeu_si128((__m128i *)(target.cr + x / 2), _mm256_extracti128_si256(planes, 1));
         }
     }
     return x;
@@ -385,14 +511,36 @@ static int halve_neon(const uint8_t *upper, const uint8_t *lower, int width, uin
 // How many columns the vector unit has done: none where there is none.
 #if defined(__x86_64__)
 #define VECTOR(function, ...) (__builtin_cpu_supports("avx2") ? function##_avx2(__VA_ARGS__) : 0)
+static int convert(const struct color_rgb *rgb, enum color_unit unit, struct color_rows rows, int width, struct color_target target) {
+    const int start = unit == COLOR_WIDEST && has_whole_luma(rgb->luma) ? convert_avx512(rgb, rows, width, target) : 0;
+    return unit == COLOR_PLAIN ? 0 : convert_avx2(rgb, rows, start, width, target);
+}
+
+enum color_unit color_best_unit(void) {
+    __builtin_cpu_init();
+    const int has_widest = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")
+        && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vnni");
+    return !__builtin_cpu_supports("avx2") ? COLOR_PLAIN : has_widest ? COLOR_WIDEST : COLOR_VECTOR;
+}
 #elif defined(__aarch64__)
 #define VECTOR(function, ...) function##_neon(__VA_ARGS__)
+static int convert(const struct color_rgb *rgb, enum color_unit unit, struct color_rows rows, int width, struct color_target target) {
+    return unit == COLOR_PLAIN ? 0 : convert_neon(rgb, rows, width, target);
+}
+
+enum color_unit color_best_unit(void) { return COLOR_VECTOR; }
 #else
 #define VECTOR(function, ...) 0
+static int convert(const struct color_rgb *rgb, enum color_unit unit, struct color_rows rows, int width, struct color_target target) {
+    (void)rgb, (void)unit, (void)rows, (void)width, (void)target;
+    return 0;
+}
+
+enum color_unit color_best_unit(void) { return COLOR_PLAIN; }
 #endif
 
-void color_convert_rgb(const struct color_rgb *rgb, struct color_rows rows, int width, struct color_target target) {
-    convert_columns(rgb, rows, VECTOR(convert, rgb, rows, width, target), width, target);
+void color_convert_rgb(const struct color_rgb *rgb, enum color_unit unit, struct color_rows rows, int width, struct color_target target) {
+    convert_columns(rgb, rows, convert(rgb, unit, rows, width, target), width, target);
 }
 
 void color_change_rows(const struct color_change *change, struct color_planes source, int width, struct color_target target) {

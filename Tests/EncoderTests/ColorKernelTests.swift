@@ -8,30 +8,40 @@ import Testing
         (3, 0, 1, 2), (3, 2, 1, 0), (4, 2, 1, 0), (4, 1, 2, 3), (4, 3, 2, 1),
     ]
 
+    /// Those that the processor has, plain C first.
+    private static var units: [color_unit] {
+        [COLOR_PLAIN, COLOR_VECTOR, COLOR_WIDEST].filter { $0.rawValue <= color_best_unit().rawValue }
+    }
+
     @Test(
         "is bit for bit what plain C computes, at every width, and touches nothing else", arguments: layouts)
     func exact(bytesPerPixel: Int32, red: Int32, green: Int32, blue: Int32) {
-        var rgb = color_rgb(
-            layout: color_layout(bytes_per_pixel: bytesPerPixel, red: red, green: green, blue: blue),
-            luma: color_weights(red: 9798, green: 19235, blue: 3735, bias: 16384),
-            cb: color_weights(red: -5529, green: -10855, blue: 16384, bias: 128 << 15 + 16384),
-            cr: color_weights(red: 16384, green: -13720, blue: -2664, bias: 128 << 15 + 16384))
         var random = SeededGenerator(seed: 19)
+        func weights(_ bias: Int32) -> color_weights {
+            func weight() -> Int16 { Int16.random(in: -32768...32639, using: &random) / 3 }
+            return color_weights(red: weight(), green: weight(), blue: weight(), bias: bias)
+        }
         for width in 1...150 {
+            var rgb = color_rgb(
+                layout: color_layout(bytes_per_pixel: bytesPerPixel, red: red, green: green, blue: blue),
+                luma: color_weights(red: 9798, green: 19235, blue: 3735, bias: 16384),
+                cb: color_weights(red: -5529, green: -10855, blue: 16384, bias: 128 << 15 + 16384),
+                cr: color_weights(red: 16384, green: -13720, blue: -2664, bias: 128 << 15 + 16384))
+            if width.isMultiple(of: 3) {
+                (rgb.luma, rgb.cb, rgb.cr) = (weights(12345), weights(128 << 15 + 1), weights(-7 << 15))
+            }
             for extremes in [false, true] {
                 let rows = (0..<2).map { _ in
                     noise(width * Int(bytesPerPixel), extremes: extremes, &random)
                 }
                 for step: Int32 in 1...2 {
-                    let vector = convert(rows, width, step) {
-                        color_convert_rgb(
-                            &rgb, color_rows(upper: $0[0], lower: $0[1]), Int32(width), $1)
+                    let results = Self.units.map { unit in
+                        convert(rows, width, step) {
+                            color_convert_rgb(
+                                &rgb, unit, color_rows(upper: $0[0], lower: $0[1]), Int32(width), $1)
+                        }
                     }
-                    let plain = convert(rows, width, step) {
-                        color_convert_rgb_plainly(
-                            &rgb, color_rows(upper: $0[0], lower: $0[1]), Int32(width), $1)
-                    }
-                    #expect(vector == plain, "width \(width)")
+                    #expect(results.allSatisfy { $0 == results[0] }, "width \(width)")
                 }
             }
         }

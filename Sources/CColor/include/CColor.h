@@ -1,11 +1,23 @@
-// Colour conversion with the machine's vector unit: AVX2 where the processor has it, NEON, or else plain C. All of them
-// compute exactly the same.
+// Colour conversion with the machine's vector unit: AVX-512 or AVX2 where the processor has it, NEON, or else plain C. All
+// of them compute exactly the same.
 #ifndef CCOLOR_H
 #define CCOLOR_H
 
 #include <stdint.h>
 
-// What red, green and blue add to a sample, times 2^15, and what is added to the sum: offset and rounding.
+// What a conversion may use. The processor must have it.
+enum color_unit {
+    COLOR_PLAIN,
+    // AVX2 or NEON.
+    COLOR_VECTOR,
+    // AVX-512 with its byte permutations and dot products (VBMI, VNNI).
+    COLOR_WIDEST,
+};
+
+// The best that this processor has.
+enum color_unit color_best_unit(void);
+
+// What red, green and blue add to a sample, times 2^15, from -32768 to 32639, and what is added to the sum: offset and rounding.
 struct color_weights {
     int16_t red, green, blue;
     int32_t bias;
@@ -63,9 +75,6 @@ void color_halve_pairs(const uint8_t *upper, const uint8_t *lower, int width, ui
 void color_halve_pairs_plainly(const uint8_t *upper, const uint8_t *lower, int width, uint8_t *result);
 
 // Converts two rows. Chroma is that of each 2x2 block's mean; at an odd width the last column counts twice.
-void color_convert_rgb(const struct color_rgb *rgb, struct color_rows rows, int width, struct color_target target);
-
-// The same without the vector unit, for tests.
-void color_convert_rgb_plainly(const struct color_rgb *rgb, struct color_rows rows, int width, struct color_target target);
+void color_convert_rgb(const struct color_rgb *rgb, enum color_unit unit, struct color_rows rows, int width, struct color_target target);
 
 #endif

@@ -6,6 +6,7 @@ import Pictures
 final class RGBReader: PictureReader {
     private let width: Int
     private var conversion: color_rgb
+    private let unit = color_best_unit()
 
     init(
         _ format: PictureFormat, bytesPerPixel: Int, offsets: (red: Int, green: Int, blue: Int),
@@ -34,8 +35,8 @@ final class RGBReader: PictureReader {
             // The last row of an odd number stands for both.
             let lower = min(upper + 1, band.rows - 1)
             color_convert_rgb(
-                &conversion, color_rows(upper: source.row(upper), lower: source.row(lower)), Int32(width),
-                band.target(upper: upper, lower: lower))
+                &conversion, unit, color_rows(upper: source.row(upper), lower: source.row(lower)),
+                Int32(width), band.target(upper: upper, lower: lower))
         }
     }
 }

@@ -90,7 +90,8 @@ struct ConversionBenchmark {
     private static func listOthers() throws {
         var rows: [Contender] = []
         let surfaces = SurfaceSet()
-        for format in [PixelFormat.nv12, .yuv420, .yuv422Planar, .yvyu, .rgb24, .bgrx32] {
+        for format in [PixelFormat.yuyv, .nv12, .nv16, .nv24, .yuv420, .yuv422Planar, .yvyu, .rgb24, .bgrx32]
+        {
             let stream = try BufferSet(format, color: .video) { _ in noise(size.area * 4, seed: 1) }
             for color in [ColorEncoding.video, .jpeg] {
                 let converter = try PixelConverter(source: stream.format, layout: .nv12, color: color)
