@@ -5,8 +5,12 @@ import Glibc
 ///
 /// libavformat reports a truncated Matroska file, but reads the other containers as far as they go.
 enum ContainerEnd {
-    /// The lengths of a transport stream's packets: alone (ISO/IEC 13818-1, 2.4.3.2), with a time, with a checksum.
-    private static let packetLengths: [Int64] = [188, 192, 204]
+    /// The lengths of a transport stream's packets, and where in them the sync byte is: alone (ISO/IEC 13818-1,
+    /// 2.4.3.2), after a time, with a checksum.
+    private static let packets: [(length: Int, syncPlace: Int)] = [(188, 0), (192, 4), (204, 0)]
+    private static let syncByte: UInt8 = 0x47
+    /// Packets that must have the sync byte; in one of another length it may be there by chance.
+    private static let syncCount = 5
     /// More boxes than a week of one-second fragments has.
     private static let boxLimit = 1 << 21
 
@@ -18,9 +22,21 @@ enum ContainerEnd {
         switch container {
         case .matroska: return MatroskaEnd.problem(of: descriptor, length)
         case .transportStream:
-            let isWhole = packetLengths.contains { length % $0 == 0 }
+            let isWhole = packetLength(descriptor).map { length % $0 == 0 } ?? true
             return isWhole ? nil : "its last packet is cut off"
         case .mp4: return endsWithinBox(descriptor, length) ? "its last box is cut off" : nil
+        }
+    }
+
+    /// The length of a transport stream's packets; nil if its beginning does not show it.
+    private static func packetLength(_ descriptor: Int32) -> Int64? {
+        withUnsafeTemporaryAllocation(byteCount: 204 * syncCount, alignment: 1) { head in
+            let count = max(0, pread(descriptor, head.baseAddress, head.count, 0))
+            let found = packets.first { length, place in
+                let places = stride(from: place, to: min(count, length * syncCount), by: length)
+                return count > place && places.allSatisfy { head[$0] == syncByte }
+            }
+            return (found?.length).map { Int64($0) }
         }
     }
 

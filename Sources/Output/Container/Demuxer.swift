@@ -43,6 +43,19 @@ final class Demuxer {
 
     private enum Pending { case packet, end }
 
+    /// The packet after `packet`, and how reading it went. Of a transport stream one is read ahead: only its file's end
+    /// says that the last packet is cut off.
+    private var following: UnsafeMutablePointer<AVPacket>?
+    private var ahead: Result<Step, InputError>?
+
+    /// How reading a packet went.
+    private struct Step {
+        /// Whether there was none.
+        let isEnd: Bool
+        /// What could not be read before it, in words; empty if nothing.
+        let damage: String
+    }
+
     /// The largest single allocation of libav* from here on, so that no file can exhaust the machine's
     /// memory.
     private static let largestAllocation = 512 << 20
@@ -62,9 +75,10 @@ final class Demuxer {
         cffmpeg_clear_log()
         av_max_alloc(Self.largestAllocation)
         packet = av_packet_alloc()
+        following = av_packet_alloc()
         io = input.makeContext(library)
         context = library.alloc_context()
-        guard packet != nil, let io, let context else { throw malformed("out of memory") }
+        guard packet != nil, following != nil, let io, let context else { throw malformed("out of memory") }
         context.pointee.pb = io
         context.pointee.io_open = { _, _, _, _, _ in Int32(CFORMAT_REFUSED) }
         // A failure frees the context.
@@ -77,6 +91,7 @@ final class Demuxer {
     deinit {
         library.close_input(&context)
         av_packet_free(&packet)
+        av_packet_free(&following)
         if io != nil {
             av_free(io?.pointee.buffer)
             library.free_io_context(&io)
@@ -97,21 +112,44 @@ final class Demuxer {
 
     /// The next packet of the video, or the damage before it.
     func next() throws(InputError) -> Reading {
-        guard let packet, let context else { return .end }
+        guard let packet else { return .end }
         switch pending.take() {
         case .packet: return .packet(lent(packet.pointee))
         case .end: return .end
         case nil: break
         }
-        cffmpeg_clear_log()
-        let isAtEnd = try !readPacket(packet, context)
-        var damage = String(cString: cffmpeg_last_error_like(context))
-        if isAtEnd, damage.isEmpty { damage = input.problemAtEnd(kind) ?? "" }
-        if !damage.isEmpty {
-            pending = isAtEnd ? .end : .packet
-            return .damage(damage)
+        let step = try kind == .transportStream ? stepAhead(packet) : step(to: packet).get()
+        if !step.damage.isEmpty {
+            pending = step.isEnd ? .end : .packet
+            return .damage(step.damage)
         }
-        return isAtEnd ? .end : .packet(lent(packet.pointee))
+        return step.isEnd ? .end : .packet(lent(packet.pointee))
+    }
+
+    /// Moves on by a packet, and marks it as damaged if it is the last one and the file ends in it.
+    private func stepAhead(_ packet: UnsafeMutablePointer<AVPacket>) throws(InputError) -> Step {
+        guard let following else { return Step(isEnd: true, damage: "") }
+        let current = try (ahead ?? step(to: following)).get()
+        guard !current.isEnd else { return current }
+        av_packet_unref(packet)
+        av_packet_move_ref(packet, following)
+        let next = step(to: following)
+        ahead = next
+        if case .success(let next) = next, next.isEnd, !next.damage.isEmpty {
+            packet.pointee.flags |= AV_PKT_FLAG_CORRUPT
+        }
+        return current
+    }
+
+    private func step(to packet: UnsafeMutablePointer<AVPacket>) -> Result<Step, InputError> {
+        guard let context else { return .success(Step(isEnd: true, damage: "")) }
+        cffmpeg_clear_log()
+        do throws(InputError) {
+            let isEnd = try !readPacket(packet, context)
+            let said = String(cString: cffmpeg_last_error_like(context))
+            let damage = said.isEmpty && isEnd ? input.problemAtEnd(kind) : said
+            return .success(Step(isEnd: isEnd, damage: damage ?? ""))
+        } catch { return .failure(error) }
     }
 
     /// - Returns: false at the end of the file.
@@ -148,7 +186,7 @@ final class Demuxer {
     func seek(to time: Duration) -> Bool {
         guard let context else { return false }
         input.allowSearch()
-        pending = nil
+        (pending, ahead) = (nil, nil)
         let ticks = av_rescale_q(time.inNanoseconds, Self.nanoseconds, timeBase)
         return library.seek_frame(context, Int32(streamIndex), ticks, AVSEEK_FLAG_BACKWARD) >= 0
     }
