@@ -47,7 +47,7 @@ public final class BackendEncoderProvider: EncoderProvider {
         self.configuration = configuration
         self.source = source
         self.inputs = inputs
-        stream = EncodedStream(of: source, bFrames: configuration.bFrames)
+        stream = EncodedStream(of: source, bFrames: configuration.bFrames ?? 0)
     }
 
     public var codec: Codec { configuration.codec }
@@ -118,15 +118,18 @@ public final class BackendEncoderProvider: EncoderProvider {
                         "the camera's own H.264 cannot be written as \(codec); use another --format"))
             }
             choice = EncoderChoice(details: nil, name: "none: the camera's own H.264")
-            stream = EncodedStream(of: source, bFrames: configuration.bFrames)
+            stream = EncodedStream(of: source, bFrames: configuration.bFrames ?? 0)
             openEncoder = nil
             return PassthroughEncoder()
         }
         judge()
         let selection = try select(inputs.current, watch)
         let encoder = selection.encoder
-        stream = EncodedStream(
-            of: source, size: encoder.size, color: encoder.color, bFrames: configuration.bFrames)
+        // The outputs prepare for as many, so later encoders make no more.
+        let bFrames = configuration.bFrames ?? encoder.bFrames
+        configuration.bFrames = bFrames
+        provenConfiguration?.bFrames = bFrames
+        stream = EncodedStream(of: source, size: encoder.size, color: encoder.color, bFrames: bFrames)
         current = (encoder.details.label, encoder.waitsForDriver, encoder.progress)
         openEncoder = encoder
         choice = EncoderChoice(

@@ -40,7 +40,7 @@ extension EncoderConfiguration {
     }
 
     private func refuseBFrames() throws(EncoderError) {
-        guard bFrames > 0 else { return }
+        guard let bFrames, bFrames > 0 else { return }
         if profile == .constrainedBaseline { throw Self.needsMain("B frames need") }
         if let delay = maximumFrameDelay, delay < bFrames {
             throw EncoderError(

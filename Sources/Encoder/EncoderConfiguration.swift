@@ -16,8 +16,9 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public var rateControl = RateControlRequest()
     /// From one regular keyframe to the next.
     public var keyframeInterval = KeyframeInterval.seconds(1)
-    /// The largest number of B pictures in a row, 0 … 16. Without any, output order is input order.
-    public var bFrames = 0
+    /// The largest number of B pictures in a row, 0 … 16; without any, output order is input order. Nil: what suits
+    /// `latency`; an encoder on a GPU makes none then.
+    public var bFrames: Int? = 0
     /// Frames that the encoder may hold back before the first comes out; nil: what `latency` needs.
     public var maximumFrameDelay: Int?
     /// Whether pictures may be held back.
@@ -55,10 +56,12 @@ public struct EncoderConfiguration: Sendable, Hashable {
     /// How symbols are coded: CABAC packs better, CAVLC is simpler to decode (9.2, 9.3).
     public enum EntropyMode: String, Sendable, Hashable, CaseIterable { case cabac, cavlc }
 
-    /// Whether delay or quality matters more.
+    /// Whether delay, speed or quality matters more.
     public enum Latency: String, Sendable, Hashable, CaseIterable {
         /// Every picture comes out before the next goes in.
         case realtime
+        /// A software encoder uses all processors and looks ahead, and holds back about a second at most.
+        case throughput
         /// The encoder may look ahead, use several threads and hold pictures back.
         case quality
     }

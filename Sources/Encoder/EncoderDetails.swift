@@ -16,15 +16,19 @@ public struct EncoderDetails: Sendable, Hashable {
     public let profile: EncoderConfiguration.Profile
     /// How many bits a picture gets.
     public internal(set) var rateControl: RateControl
+    /// Whether it works on one processor, where it could use several with `--slices` or `--latency throughput`.
+    public let isSingleThreaded: Bool
 
     init(
         implementation: String, renderNode: String? = nil, driver: String? = nil,
-        entryPoint: VAAPICapabilities.EntryPoint? = nil, _ properties: SessionProperties
+        entryPoint: VAAPICapabilities.EntryPoint? = nil, isSingleThreaded: Bool = false,
+        _ properties: SessionProperties
     ) {
         self.implementation = implementation
         self.renderNode = renderNode
         self.driver = driver
         self.entryPoint = entryPoint
+        self.isSingleThreaded = isSingleThreaded
         codec = properties.codec
         profile = properties.profile
         rateControl = properties.rateControl

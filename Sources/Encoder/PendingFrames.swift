@@ -15,16 +15,30 @@ struct PendingFrames {
     private static let limit = 512
 
     private var frames: [Frame] = []
+    /// As many times as there are frames: the earliest capture times that none that came out has been given.
+    private var times: [Instant] = []
 
-    init() { frames.reserveCapacity(Self.limit) }
+    init() {
+        frames.reserveCapacity(Self.limit)
+        times.reserveCapacity(Self.limit)
+    }
+
+    /// The time of the frame that comes out next, as if frames came out in the order of their capture; nil if none is
+    /// in the encoder.
+    var nextTime: Instant? { times.first }
 
     mutating func append(_ frame: Frame) {
-        if frames.count == Self.limit { frames.removeFirst() }
+        if frames.count == Self.limit {
+            frames.removeFirst()
+            times.removeFirst()
+        }
         frames.append(frame)
+        times.append(frame.timestamp)
     }
 
     mutating func remove(number: Int) -> Frame? {
         guard let index = frames.firstIndex(where: { $0.number == number }) else { return nil }
+        times.removeFirst()
         return frames.remove(at: index)
     }
 }

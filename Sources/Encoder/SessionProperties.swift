@@ -34,6 +34,8 @@ struct SessionProperties: Sendable {
         var hasBPictures: Bool
         /// The driver divides rows into slices as it likes, so their number may differ from the request.
         var roundsSlices = false
+        /// B frames where none are requested and pictures may wait.
+        var preferredBFrames = 0
         /// The fewest frames that it holds back for a number of B frames and slices.
         var leastFrameDelay: @Sendable (_ bFrames: Int, _ slices: Int) -> Int = { bFrames, _ in bFrames }
         /// How well it holds a rate.
@@ -53,7 +55,8 @@ struct SessionProperties: Sendable {
         profile = try Self.profile(configuration, limits: limits)
         level = try Self.level(configuration, size: size, rate: frameRate)
         entropyMode = try Self.entropyMode(configuration, profile: profile)
-        bFrames = try Self.bFrames(configuration, profile: profile, limits: limits, notes: &notes)
+        bFrames = try Self.bFrames(
+            configuration, frameRate, profile: profile, limits: limits, notes: &notes)
         (rateControl, rateModel) = try Self.rates(
             configuration.rateControl, codec: codec, size: size, frameRate: frameRate, profile: profile,
             keyframeInterval: configuration.keyframeInterval, level: level, limits: limits, notes: &notes)
@@ -69,6 +72,13 @@ struct SessionProperties: Sendable {
                     contradictsRequest: false))
         }
         self.notes = notes
+    }
+
+    /// The frames to look ahead at most if speed matters: those of a second, unless fewer may be held back.
+    var frameBudget: Int { Self.frameBudget(maximumFrameDelay, frameRate) }
+
+    private static func frameBudget(_ maximumFrameDelay: Int?, _ frameRate: FrameRate) -> Int {
+        min(maximumFrameDelay ?? .max, max(1, Int(min(frameRate.framesPerSecond, 1000))))
     }
 
     /// The longest group of pictures, in frames. Only camrec places keyframes: if time decides, an encoder's
@@ -182,11 +192,26 @@ struct SessionProperties: Sendable {
         return wanted
     }
 
+    /// The B frames that leave room for the rest of what is held back.
+    private static func suitableBFrames(
+        _ configuration: EncoderConfiguration, _ frameRate: FrameRate, profile: EncoderConfiguration.Profile,
+        limits: Limits
+    ) -> Int {
+        guard configuration.latency != .realtime, profile != .constrainedBaseline else { return 0 }
+        let budget =
+            configuration.latency == .throughput
+            ? frameBudget(configuration.maximumFrameDelay, frameRate)
+            : configuration.maximumFrameDelay ?? .max
+        return (0...limits.preferredBFrames).last { limits.leastFrameDelay($0, 1) <= budget / 2 } ?? 0
+    }
+
     private static func bFrames(
-        _ configuration: EncoderConfiguration, profile: EncoderConfiguration.Profile, limits: Limits,
-        notes: inout [EncoderNote]
+        _ configuration: EncoderConfiguration, _ frameRate: FrameRate, profile: EncoderConfiguration.Profile,
+        limits: Limits, notes: inout [EncoderNote]
     ) throws(EncoderError) -> Int {
-        let wanted = configuration.bFrames
+        guard let wanted = configuration.bFrames else {
+            return suitableBFrames(configuration, frameRate, profile: profile, limits: limits)
+        }
         guard wanted > 0 else { return 0 }
         guard profile != .constrainedBaseline else {
             throw EncoderConfiguration.needsMain("B frames need")

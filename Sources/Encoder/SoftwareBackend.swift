@@ -43,6 +43,8 @@ struct SoftwareBackend: EncoderBackend {
                 // libx265 rejects pictures smaller than its smallest coding tree block.
                 minimumSize: codec == .hevc ? PictureSize(16, 16) : nil,
                 maximumSlices: codec == .h264 ? 32 : X265.maximumSlices(source.size), hasBPictures: true,
+                // libx265 needs a lookahead for them.
+                preferredBFrames: codec == .h264 ? 3 : 0,
                 leastFrameDelay: codec == .h264 ? X264.leastFrameDelay : X265.leastFrameDelay,
                 rateTraits: codec == .h264 ? .x264 : .x265))
         let input = try inputs.memory(for: source, size: properties.size, color: properties.color)
@@ -59,8 +61,21 @@ struct SoftwareBackend: EncoderBackend {
         }
         return try VideoEncoder(
             session: session, input: input, properties: properties,
-            details: EncoderDetails(implementation: name, properties),
-            waitsForDriver: false, regulator: regulator, rates: rates)
+            details: EncoderDetails(
+                implementation: name,
+                isSingleThreaded: codec == .h264 && X264.threadCount(properties) == 1, properties),
+            waitsForDriver: false, regulator: regulator, rates: rates,
+            notes: [note(on: properties, encoder: name)].compactMap { $0 })
+    }
+
+    private static func note(on properties: SessionProperties, encoder: String) -> EncoderNote? {
+        guard properties.latency == .throughput else { return nil }
+        let frames =
+            properties.codec == .h264 ? X264.mostHeldBack(properties) : X265.mostHeldBack(properties)
+        guard frames > 0 else { return nil }
+        return EncoderNote(
+            "\(encoder) uses all processors, and holds back up to \(frames) frames for that; "
+                + "--latency realtime holds back none", contradictsRequest: false)
     }
 }
 

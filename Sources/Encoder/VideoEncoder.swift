@@ -17,6 +17,8 @@ public final class VideoEncoder: PictureEncoder {
     public let size: PictureSize
     /// The colours that the stream declares.
     public let color: ColorEncoding
+    /// The largest number of B pictures in a row.
+    var bFrames: Int { properties.bFrames }
 
     public let waitsForDriver: Bool
 
@@ -107,7 +109,9 @@ public final class VideoEncoder: PictureEncoder {
         _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int
     ) throws(EncoderError) {
         let frame = try input.frame(for: buffer, in: 0)
-        if let rate = regulator.frame(at: buffer.timestamp), let bucket = properties.rateModel.encoderBucket {
+        let rate = regulator.frame(
+            at: buffer.timestamp, next: pending.nextTime ?? buffer.timestamp)
+        if let rate, let bucket = properties.rateModel.encoderBucket {
             setRates(Double(rate), size: bucket.size)
         }
         frame.pointee.pts = Int64(frameNumber)

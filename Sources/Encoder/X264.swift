@@ -1,11 +1,12 @@
+import Threading
+
 /// The options for libx264.
 enum X264 {
     static let name = "libx264"
 
     static func options(_ properties: SessionProperties) -> [(String, String)] {
-        let isRealtime = properties.latency == .realtime
         var options = [
-            ("preset", isRealtime ? "veryfast" : "medium"),
+            ("preset", properties.latency == .quality ? "medium" : "veryfast"),
             (
                 "profile",
                 properties.profile == .constrainedBaseline ? "baseline" : properties.profile.rawValue
@@ -14,7 +15,7 @@ enum X264 {
             ("coder", properties.entropyMode.rawValue),
             ("x264-params", parameters(properties)),
         ]
-        if isRealtime { options.append(("tune", "zerolatency")) }
+        if properties.latency == .realtime { options.append(("tune", "zerolatency")) }
         if let level = properties.level { options.append(("level", "\(level)")) }
         return options + properties.rateControl.softwareOptions
     }
@@ -27,14 +28,39 @@ enum X264 {
         var parameters = [
             "scenecut=0", "open-gop=0", "force-cfr=1", "sliced-threads=\(sharesSlices(properties) ? 1 : 0)",
         ]
-        if properties.latency == .quality, let delay = properties.maximumFrameDelay {
-            let lookahead = max(0, delay - properties.bFrames - Int(threadCount(properties)) + 1)
-            parameters += [
-                "rc-lookahead=\(lookahead)", "sync-lookahead=0", lookahead == 0 ? "mbtree=0" : "mbtree=1",
-            ]
+        if let (lookahead, hasThread) = lookahead(properties) {
+            parameters += ["rc-lookahead=\(lookahead)", lookahead == 0 ? "mbtree=0" : "mbtree=1"]
+            if !hasThread { parameters.append("sync-lookahead=0") }
         }
         return parameters.joined(separator: ":")
     }
+
+    /// The frames looked ahead, and whether a thread of its own does that, which holds back a frame more than the B
+    /// frames; nil leaves both to the preset.
+    private static func lookahead(_ properties: SessionProperties) -> (frames: Int, hasThread: Bool)? {
+        let others = Int(threadCount(properties)) - 1
+        switch properties.latency {
+        case .realtime: return nil
+        case .quality:
+            guard let delay = properties.maximumFrameDelay else { return nil }
+            return (max(0, delay - properties.bFrames - others), false)
+        case .throughput:
+            let wanted = min(presetLookahead, properties.frameBudget)
+            let room = (properties.maximumFrameDelay ?? .max) - others
+            let hasThread = others > 0 && room > wanted + properties.bFrames
+            return (min(wanted, room), hasThread)
+        }
+    }
+
+    /// The frames that it holds back at most if speed matters (`x264_validate_parameters`, `i_delay` in x264's encoder.c).
+    static func mostHeldBack(_ properties: SessionProperties) -> Int {
+        let (lookahead, hasThread) = lookahead(properties) ?? (0, false)
+        return max(properties.bFrames, lookahead) + (hasThread ? properties.bFrames + 1 : 0)
+            + Int(threadCount(properties)) - 1
+    }
+
+    /// The lookahead of the preset veryfast.
+    private static let presetLookahead = 10
 
     /// Whether each slice has its own thread. x264 requires four rows of macroblocks for that, or makes fewer
     /// slices.
@@ -49,8 +75,13 @@ enum X264 {
     /// number to x264.
     static func threadCount(_ properties: SessionProperties) -> Int32 {
         if properties.slices > 1 { return sharesSlices(properties) ? Int32(properties.slices) : 1 }
-        guard properties.latency == .quality else { return 1 }
-        guard let delay = properties.maximumFrameDelay else { return 0 }
-        return Int32(max(1, min(16, delay - properties.bFrames + 1)))
+        switch properties.latency {
+        case .realtime: return 1
+        case .quality:
+            guard let delay = properties.maximumFrameDelay else { return 0 }
+            return Int32(max(1, min(16, delay - properties.bFrames + 1)))
+        // libx264 itself uses half as many again as there are processors.
+        case .throughput: return Int32(min(Processors.count * 3 / 2, 16, 1 + properties.frameBudget / 3))
+        }
     }
 }

@@ -195,14 +195,22 @@ final class EncodeTrack {
     func encode(_ buffer: borrowing PixelBuffer) -> Verdict {
         guard let encoder else { return .unused }
         beginPicture()
-        do throws(EncoderError) {
-            let kind = policy.kind(
-                at: buffer.timestamp, frameDuration: buffer.format.frameRate.frameDuration)
-            try code(buffer, as: kind, with: encoder)
-            policy.advance(kind, at: buffer.timestamp)
-            try forwardAccessUnits()
-        } catch { return recover(from: error) }
+        let kind = policy.kind(
+            at: buffer.timestamp, frameDuration: buffer.format.frameRate.frameDuration)
+        do throws(EncoderError) { try code(buffer, as: kind, with: encoder) } catch {
+            if error.recovery == .rebuildEncoder { rescueHeldBack() }
+            return recover(from: error)
+        }
+        policy.advance(kind, at: buffer.timestamp)
+        do throws(EncoderError) { try forwardAccessUnits() } catch { return recover(from: error) }
         return .taken
+    }
+
+    /// Takes what an encoder holds back that did not accept a picture: none of it refers to that one. A driver that
+    /// has failed is not asked for more.
+    private func rescueHeldBack() {
+        guard encoder?.waitsForDriver == false else { return }
+        try? drain()
     }
 
     private func beginPicture() {
@@ -267,7 +275,7 @@ final class EncodeTrack {
             span = min(span?.lowerBound ?? time, time)...max(span?.upperBound ?? time, time)
             var isWanted = false
             for output in outputs where output.accept(unit) { isWanted = true }
-            if !isWanted { isOver = true }
+            if !isWanted { return leaveRest() }
         }
     }
 
@@ -282,9 +290,14 @@ final class EncodeTrack {
 
     /// Ends at a cut: frames from there on are not used.
     private func end() {
+        hasReachedCut = true
+        leaveRest()
+    }
+
+    /// Ends the track: nobody uses what is still in the encoder.
+    private func leaveRest() {
         counters.add(framesInEncoder, to: .unused)
         framesInEncoder = 0
-        hasReachedCut = true
         isOver = true
     }
 
@@ -308,6 +321,7 @@ final class EncodeTrack {
     /// meanwhile.
     private func rebuild(after failure: EncoderError) {
         countLostFrames()
+        guard !isOver else { return closeEncoder() }
         policy.restart(after: counters[.encoded])
         closeEncoder()
         let cause = failure

@@ -97,6 +97,9 @@ public struct OutputChoice: Sendable {
     /// Whether it is a live output.
     public var isLive: Bool { if case .live = form { true } else { false } }
 
+    /// Whether it is a raw stream in a file, or in a pipe or device.
+    public var isRaw: Bool { if case .annexB = form { true } else { false } }
+
     /// Whether it connects to its receiver.
     public var isConnecting: Bool {
         switch form {

@@ -77,6 +77,20 @@ struct RecordCommand: ParsableCommand {
         }
     }
 
+    /// Each codec's. For files alone, nobody waits for a frame, unless events of a ring are to be in them.
+    var configurations: [EncoderConfiguration] {
+        let areAwaited = segments.ring != nil || !choices.allSatisfy(\.isFile)
+        return stream.configurations(codecs, rate: rate, areAwaited: areAwaited).map { configuration in
+            // A raw stream has no times by which to put its pictures in order.
+            guard choices.contains(where: { $0.codec == configuration.codec && $0.isRaw }) else {
+                return configuration
+            }
+            var configuration = configuration
+            configuration.bFrames = configuration.bFrames ?? 0
+            return configuration
+        }
+    }
+
     /// The plans for removing segments of earlier runs with the same patterns.
     var retentionPlans: [SegmentPlan] {
         guard segments.isSegmented else { return [] }

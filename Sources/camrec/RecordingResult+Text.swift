@@ -1,4 +1,5 @@
 import Bitstream
+import Threading
 
 extension RecordingResult {
     /// The last lines of a run.
@@ -42,7 +43,7 @@ extension RecordingResult {
         if late > 0 {
             warnings.append(
                 "\(count(late, "frame")) dropped because the machine was too busy to encode in time; "
-                    + "if that continues, use a smaller --size or a lower --fps"
+                    + "if that continues, use \(processorAdvice)a smaller --size or a lower --fps"
             )
         }
         if source.restarts > 0 {
@@ -54,6 +55,15 @@ extension RecordingResult {
         for encoder in encoders { warnings += encoder.warnings }
         warnings += outputs.filter { $0.isConnecting && $0.error == nil }.compactMap(lossWarning)
         return warnings + rateWarnings
+    }
+
+    /// How libx264 could use the processors that were idle.
+    private var processorAdvice: String {
+        let count = min(Processors.count, 4)
+        guard count > 1, encoders.contains(where: \.isSingleThreaded) else { return "" }
+        return
+            "--slices \(count) to encode each picture on \(count) processors, --latency throughput to encode on all "
+            + "of them and up to a second later, "
     }
 
     /// Warns of losses beyond the first two seconds, which are usual until a receiver connects and a keyframe

@@ -81,6 +81,8 @@ struct RecordingResult: Encodable {
         let brokenRates: String?
         /// Whether rates were changed during the recording.
         let hasChangedRates: Bool
+        /// Whether it worked on one processor, where it could have used several.
+        let isSingleThreaded: Bool
 
         private enum CodingKeys: CodingKey {
             case name, codec, implementation, renderNode, driver, entryPoint, profile, rateControlMode,
@@ -208,6 +210,7 @@ extension RecordingResult.Encoder {
         (maximumBitRate, rateWindowSeconds) = (rate.promise?.maximum, rate.window)
         (measuredBitRate, measuredPeakBitRate) = (rate.average, rate.worstWindow)
         (brokenRates, hasChangedRates) = (rate.breach, rate.hasChanged)
+        isSingleThreaded = details?.isSingleThreaded == true
         passedOver = choice?.passedOver ?? []
         notes = choice?.notes.map(\.description) ?? []
         let counters = outcome.counters

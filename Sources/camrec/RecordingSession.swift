@@ -71,7 +71,7 @@ struct RecordingSession {
         let choices = datedChoices(at: now)
         let providers = BackendEncoderProvider.providers(
             command.encoder.request,
-            configurations: command.stream.configurations(command.codecs, rate: command.rate),
+            configurations: command.configurations,
             source: opened.format)
         defer { if hasHungNode(providers) { leavesThread = true } }
         var tracks: [RecordingTrack] = []

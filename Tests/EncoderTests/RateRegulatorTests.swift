@@ -36,20 +36,25 @@ import Time
 
     @Test(
         "a greedy encoder that counts frames keeps to the bucket in true time",
-        arguments: [[1], [2], [1, 2, 3, 1, 1, 6], [1, 1, 1, 1, 20], [10]])
-    func trueTime(gaps: [Int]) throws {
+        arguments: [[1], [2], [1, 2, 3, 1, 1, 6], [1, 1, 1, 1, 20], [10]], [0, 16])
+    func trueTime(gaps: [Int], heldBack: Int) throws {
         let regulator = RateRegulator()
         let opening = try #require(begin(regulator, followsTime: true))
         var encoder = Glutton(room: opening.room, size: opening.size, rate: opening.rate)
         var (frame, units) = (0, [(time: Instant, bits: Int)]())
+        var pending: [Instant] = []
         for number in 0..<600 {
-            let time = Self.time(frame, 30)
-            if let rate = regulator.frame(at: time) { encoder.rate = Double(rate) }
+            pending.append(Self.time(frame, 30))
+            if let rate = regulator.frame(at: Self.time(frame, 30), next: pending[0]) {
+                encoder.rate = Double(rate)
+            }
+            frame += gaps[number % gaps.count]
+            guard pending.count > heldBack else { continue }
             let bits = encoder.code()
             regulator.coded(bits: bits)
-            units.append((time, bits))
-            frame += gaps[number % gaps.count]
+            units.append((pending.removeFirst(), bits))
         }
+        frame -= pending.count * gaps.reduce(0, +) / gaps.count
         for last in units {
             let bits = units.reduce(0) {
                 $0 + (last.time - .seconds(1) < $1.time && $1.time <= last.time ? $1.bits : 0)
@@ -178,4 +183,9 @@ import Time
         _ = regulator.frame(at: Self.time(5))
         #expect(try #require(begin(regulator, followsTime: false)).room == 140_000)
     }
+}
+
+extension RateRegulator {
+    /// A frame is about to be coded by an encoder that holds none back.
+    func frame(at timestamp: Instant) -> Int? { frame(at: timestamp, next: timestamp) }
 }

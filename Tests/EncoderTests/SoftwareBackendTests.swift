@@ -12,7 +12,7 @@ import Time
 
     @Test(
         "frames 0, N, 2N … are IDR, whatever cuts the content has",
-        arguments: [EncoderConfiguration.Latency.realtime, .quality])
+        arguments: EncoderConfiguration.Latency.allCases)
     func keyframes(latency: EncoderConfiguration.Latency) throws {
         let film = try Film(framesPerScene: 7)
         let units = try film.encode(45, with: film.software { $0.latency = latency })
@@ -156,6 +156,107 @@ import Time
     }
 
     @Test(
+        "for files, holds back no more than it says, and codes several pictures at once and B frames",
+        arguments: Codec.allCases)
+    func throughput(codec: Codec) throws {
+        for rate in [1, 2, 5, 6, 10, 15, 30, 120] {
+            let film = try MovingPictures(rate: rate)
+            let encoder = try film.open {
+                ($0.codec, $0.latency, $0.bFrames) = (codec, .throughput, nil)
+                $0.keyframeInterval = .frames(25)
+            }
+            let note = encoder.notes.first { "\($0)".contains("holds back") }
+            let said = note.map { "\($0)".split(separator: " ").compactMap { Int($0) }.first ?? 0 } ?? 0
+            let (units, held) = try film.encode(75, with: encoder)
+            #expect(held <= said, "\(rate) frames/s")
+            if rate >= 10 { #expect(held > (codec == .h264 ? 5 : 1), "\(rate) frames/s") }
+            #expect(held <= max(2 * rate, 5), "two seconds at most: \(rate) frames/s")
+            #expect(units.map(\.frameNumber).sorted() == Array(0..<75))
+            #expect(units.filter(\.isIDR).map(\.frameNumber) == [0, 25, 50])
+            #expect(units.longestRunOfBPictures == encoder.bFrames)
+            if rate >= 30 { #expect(encoder.bFrames == (codec == .h264 ? 3 : 0)) }
+            #expect(encoder.ratePromise != nil)
+        }
+    }
+
+    @Test("libx264 is not given the bits of frames that it still holds back")
+    func heldBackRate() throws {
+        let film = try MovingPictures(rate: 10)
+        let encoder = try film.open {
+            ($0.latency, $0.bFrames) = (.throughput, nil)
+            ($0.rateControl.bitRate, $0.rateControl.maximumBitRate) = (500_000, 1_000_000)
+        }
+        let units = try film.encode(30, with: encoder).units
+        // It states its settings as they are when it codes the first picture.
+        let settings = String(decoding: units[0].allBytes, as: UTF8.self)
+        #expect(settings.contains(" bitrate=500 ") && settings.contains(" vbv_maxrate=500 "))
+    }
+
+    @Test(
+        "for files with a limit, holds back no more than that", arguments: Codec.allCases,
+        [0, 1, 2, 3, 5, 8, 12, 16, 20, 30])
+    func throughputWithLimit(codec: Codec, limit: Int) throws {
+        let film = try MovingPictures(rate: 30)
+        let encoder = try film.open {
+            ($0.codec, $0.latency, $0.bFrames) = (codec, .throughput, nil)
+            $0.maximumFrameDelay = limit
+        }
+        let (units, held) = try film.encode(60, with: encoder)
+        #expect(held <= limit)
+        #expect(units.count == 60)
+    }
+
+    @Test(
+        "B frames come only where nobody waits, and where the profile has them",
+        arguments: EncoderConfiguration.Latency.allCases)
+    func suitableBFrames(latency: EncoderConfiguration.Latency) throws {
+        let film = try MovingPictures(rate: 30)
+        let encoder = try film.open { ($0.latency, $0.bFrames) = (latency, nil) }
+        #expect(encoder.bFrames == (latency == .realtime ? 0 : 3))
+        let baseline = try film.open {
+            ($0.latency, $0.bFrames, $0.profile) = (latency, nil, .constrainedBaseline)
+        }
+        #expect(baseline.bFrames == 0)
+        #expect(try film.open { ($0.latency, $0.bFrames) = (latency, 0) }.bFrames == 0)
+    }
+
+    /// B frames are useless between pictures that have nothing in common.
+    private struct MovingPictures {
+        private let source: TestSource
+
+        init(rate: Int) throws {
+            source = try TestSource(
+                CaptureRequest(size: PictureSize(320, 240), frameRate: FrameRate(rate)), isPaced: false)
+        }
+
+        func open(_ change: (inout EncoderConfiguration) -> Void) throws -> VideoEncoder {
+            var configuration = EncoderConfiguration()
+            change(&configuration)
+            return try SoftwareBackend.open(
+                configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]),
+                regulator: RateRegulator())
+        }
+
+        /// - Returns: the access units, and how many frames were in the encoder at most after it had returned what it
+        ///   could.
+        func encode(
+            _ count: Int, with encoder: VideoEncoder
+        ) throws -> (units: [AccessUnit], held: Int) {
+            var (units, held) = ([AccessUnit](), 0)
+            for number in 0..<count {
+                guard case .buffer(let buffer) = try source.nextBuffer() else { break }
+                try encoder.encode(buffer, as: number % 25 == 0 ? .idr : .automatic, frameNumber: number)
+                encoder.releasePicture()
+                while let unit = try encoder.nextAccessUnit() { units.append(unit) }
+                held = max(held, number + 1 - units.count)
+            }
+            try encoder.drain()
+            while let unit = try encoder.nextAccessUnit() { units.append(unit) }
+            return (units, held)
+        }
+    }
+
+    @Test(
         "libx265 uses fewer B frames or slices than requested if they would be held back too long",
         arguments: [(3, 2, 1, 0, 1), (7, 2, 1, 1, 1), (9, 2, 1, 2, 1), (0, 0, 4, 0, 1), (1, 0, 4, 0, 2)])
     func replaced(delay: Int, bFrames: Int, slices: Int, bFramesLeft: Int, slicesLeft: Int) throws {
@@ -199,7 +300,7 @@ import Time
 
     @Test(
         "a picture is one slice, even with several threads",
-        arguments: [EncoderConfiguration.Latency.realtime, .quality])
+        arguments: EncoderConfiguration.Latency.allCases)
     func oneSlice(latency: EncoderConfiguration.Latency) throws {
         let film = try Film(.nv12, 640, 480)
         for unit in try film.encode(12, with: film.software { $0.latency = latency }) {

@@ -402,6 +402,22 @@ import Threading
         #expect(bench.addsUp)
     }
 
+    @Test(
+        "frames held back by an encoder that did not accept a picture are not lost, unless a driver failed",
+        arguments: [true, false])
+    func restartWithoutLoss(waitsForDriver: Bool) throws {
+        let bench = try Bench()
+        (bench.encoder.delay, bench.encoder.waitsForDriver) = (3, waitsForDriver)
+        bench.encoder.failures[7] = (.encoding, ScriptedEncoder.broken)
+        bench.encoders.append(ScriptedEncoder())
+        let (units, error) = bench.run(20)
+        #expect(error == nil)
+        #expect(units.map(\.sequence) == (0..<20).filter { waitsForDriver ? !(4...7).contains($0) : $0 != 7 })
+        #expect(bench.counters[.droppedByEncoder] == (waitsForDriver ? 4 : 1))
+        #expect(bench.counters[.restarts] == 1)
+        #expect(bench.addsUp)
+    }
+
     @Test("a limit counts encoded frames: those lost with an encoder are made up for")
     func restartAndLimit() throws {
         let bench = try Bench()
@@ -483,6 +499,18 @@ import Threading
         #expect(units.count == 4)
         #expect(bench.counters[.restarts] == 0)
         #expect(bench.counters[.unused] == 5)
+        #expect(bench.addsUp)
+    }
+
+    @Test("what the encoder holds back when no output takes more is unused, not lost")
+    func nobodyTakesMore() throws {
+        let bench = try Bench()
+        bench.encoder.delay = 3
+        bench.encoder.onPicture = { [output = bench.output] in if $0 == 6 { output.close() } }
+        let (_, error) = bench.run(10)
+        #expect(error == nil)
+        #expect(bench.counters[.droppedByEncoder] == 0)
+        #expect(bench.counters[.unused] > 3)
         #expect(bench.addsUp)
     }
 

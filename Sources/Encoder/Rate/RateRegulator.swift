@@ -101,15 +101,16 @@ final class RateRegulator {
         if let told = model.encoderBucket { session?.change(to: told) }
     }
 
-    /// A frame is about to be coded.
+    /// A frame is about to be given to the encoder.
+    /// - Parameter next: the capture time of the frame that is to be coded next: this one's, unless others are held back.
     /// - Returns: the bits a second that the session must use from now on, if that has changed.
-    func frame(at timestamp: Instant) -> Int? {
+    func frame(at timestamp: Instant, next: Instant) -> Int? {
         if clock.frame(at: timestamp) { measure() }
         guard let bucket else { return nil }
         var passed = 0.0
-        if let latest, timestamp > latest { passed = (timestamp - latest).inSeconds }
+        if let latest, next > latest { passed = (next - latest).inSeconds }
         room = min(bucket.size, room + bucket.rate * passed)
-        latest = max(latest ?? timestamp, timestamp)
+        latest = max(latest ?? next, next)
         return session?.rate(toReach: room - bucket.size, after: passed)
     }
 

@@ -30,18 +30,21 @@ struct StreamOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Maximum number of consecutive B frames; they add reordering and delay. Default: 0.",
+            "Maximum number of consecutive B frames; they add reordering and delay. Default: up to 3 for .mkv, .mp4 and .ts from libx264 without --latency realtime, else 0.",
             valueName: "N"),
         transform: PlainValue.number(0...16))
-    var bframes = 0
+    var bframes: Int?
 
     @Option(
         help: ArgumentHelp("Maximum number of frames that the encoder may hold back.", valueName: "N"),
         transform: PlainValue.number(0...250))
     var maxFrameDelay: Int?
 
-    @Option(help: "Output each frame at once, or better quality later.")
-    var latency: EncoderConfiguration.Latency = .realtime
+    @Option(
+        help:
+            "Output each frame at once, use all processors and hold back up to a second, or better quality later. auto: throughput for files, realtime for receivers, pipes and --ring."
+    )
+    var latency: Automatic<EncoderConfiguration.Latency> = .auto
 
     @Option(
         help: ArgumentHelp("Colour range: limited or full. Default: the camera's.", valueName: "RANGE"),
@@ -59,9 +62,12 @@ struct StreamOptions: ParsableArguments {
     var slices = 1
 
     /// Returns each codec's configuration. With several codecs, options of only one are left out of the others.
-    func configurations(_ codecs: [Codec], rate: RateOptions) -> [EncoderConfiguration] {
+    /// - Parameter areAwaited: whether somebody may be waiting for the frames.
+    func configurations(
+        _ codecs: [Codec], rate: RateOptions, areAwaited: Bool
+    ) -> [EncoderConfiguration] {
         codecs.map { codec in
-            var configuration = configuration(codec, rate: rate)
+            var configuration = configuration(codec, rate: rate, isAwaited: areAwaited)
             guard codecs.count > 1 else { return configuration }
             if profile?.isDefined(in: codec) == false { configuration.profile = nil }
             if codec == .hevc { configuration.entropyMode = nil }
@@ -69,7 +75,7 @@ struct StreamOptions: ParsableArguments {
         }
     }
 
-    private func configuration(_ codec: Codec, rate: RateOptions) -> EncoderConfiguration {
+    private func configuration(_ codec: Codec, rate: RateOptions, isAwaited: Bool) -> EncoderConfiguration {
         var configuration = EncoderConfiguration()
         configuration.codec = codec
         configuration.profile = profile
@@ -77,9 +83,9 @@ struct StreamOptions: ParsableArguments {
         configuration.entropyMode = entropy
         configuration.rateControl = rate.request
         if let keyframeInterval { configuration.keyframeInterval = keyframeInterval.interval }
-        configuration.bFrames = bframes
+        configuration.bFrames = bframes ?? (isAwaited ? 0 : nil)
         configuration.maximumFrameDelay = maxFrameDelay
-        configuration.latency = latency
+        configuration.latency = latency.value ?? (isAwaited ? .realtime : .throughput)
         configuration.slices = slices
         configuration.colorRange = colorRange
         configuration.colorMatrix = colorMatrix?.matrix

@@ -20,7 +20,8 @@ struct CameraCodingRule: OptionRule {
 
     func warning(about command: RecordCommand) -> String? {
         guard isPassthrough(command),
-            command.stream.configurations([.h264], rate: command.rate) != [EncoderConfiguration()]
+            command.stream.configurations([.h264], rate: command.rate, areAwaited: true)
+                != [EncoderConfiguration()]
         else { return nil }
         return
             "--format h264 uses the camera's own H.264: options for rate, quality and stream have no effect; "

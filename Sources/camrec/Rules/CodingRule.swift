@@ -7,7 +7,7 @@ struct CodingRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         let source = command.source
         let pictures = CaptureSource.expectedPictures(source.device, request: source.request)
-        for configuration in command.stream.configurations(command.codecs, rate: command.rate) {
+        for configuration in command.configurations {
             do throws(EncoderError) {
                 try configuration.refuseContradictions()
                 if source.format != .h264, let size = pictures.size {

@@ -6,7 +6,7 @@ struct PublishingRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         let live = command.outputs.compactMap(OutputChoice.Live.init)
         let published = command.outputs.compactMap { try? RTSPAddress($0) }
-        if let first = published.first, command.stream.bframes > 0 {
+        if let first = published.first, command.stream.bframes ?? 0 > 0 {
             return "\(first) takes no B frames, which browsers reject; leave --bframes out"
         }
         let names = live.map(\.name)

@@ -20,7 +20,7 @@ check "scenes: another seed, other bytes" test "$(scenes --seed 1 --frames 2 | s
 for kind in changing switch; do
     scenes --seed 3 --seconds 10 --kind $kind -o scene.y4m
     for codec in h264 h265; do
-        records "scenes: $kind as $codec at 300 kbit/s" --device scene.y4m --no-pace --encoder software --bitrate 300k --overwrite out.$codec &&
+        records "scenes: $kind as $codec at 300 kbit/s" --device scene.y4m --no-pace --encoder software --latency realtime --bitrate 300k --overwrite out.$codec &&
             check "scenes: $kind as $codec at 300 kbit/s: every picture's number can be read" pictures numbers out.$codec --block 16
     done
 done
