@@ -40,9 +40,10 @@ struct FileSeries {
     }
 
     /// Opens the next file, and the one for its timestamps.
-    mutating func next() throws(OutputError) -> Opened {
+    /// - Parameter delay: how long ago what it begins with was captured, as far as its name should tell.
+    mutating func next(delay: Duration = .zero) throws(OutputError) -> Opened {
         guard !volume.isGone else { throw OutputError(.volumeGone, output: main.names.folder) }
-        let time = clock.wallTime
+        let time = clock.wallTime - delay
         for _ in 0..<Self.mostNames {
             let path = main.names.next(at: time)
             let companion = timestamps?.names.companion(at: time, counter: main.names.lastCounter)

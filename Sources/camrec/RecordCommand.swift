@@ -130,8 +130,10 @@ struct RecordCommand: ParsableCommand {
             console.fail(RecordingError.noResources.description)
             throw ExitStatus.inputOutput
         }
+        var command = self
+        command.segments.putOnClock()
         let session = RecordingSession(
-            command: self, console: console, signals: signals, control: control)
+            command: command, console: console, signals: signals, control: control)
         let ending = session.run()
         // libavformat may still be connecting on another thread; libsrt's exit handlers would then crash.
         if ending.leavesThread || choices.contains(where: \.isSending) {

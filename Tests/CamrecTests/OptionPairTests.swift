@@ -58,6 +58,7 @@ import Testing
         "color-matrix": Sample("--color-matrix=bt709"), "slices": Sample("--slices=4"),
         "segment": Sample("--segment=10m"), "segment:bytes": Sample("--segment=500M"),
         "segment:frames": Sample("--segment=1000f"),
+        "align": Sample("--align", needs: "--segment=10m"),
         "utc": Sample("--utc", needs: "--segment=10m"), "keep": Sample("--keep=7d", needs: "--segment=10m"),
         "keep:bytes": Sample("--keep=100G", needs: "--segment=10m"),
         "min-free": Sample("--min-free=1G", needs: "--segment=10m"), "sync": Sample("--sync=5s"),
@@ -89,7 +90,8 @@ import Testing
         "bitrate", "max-bitrate", "max-bitrate:same", "max-bitrate:low", "rate-window",
     ]
     private static let segments = [
-        "segment", "segment:bytes", "segment:frames", "utc", "keep", "keep:bytes", "min-free", "ring", "post",
+        "segment", "segment:bytes", "segment:frames", "align", "utc", "keep", "keep:bytes", "min-free",
+        "ring", "post",
     ]
     /// Options that change how a stream is encoded.
     private static let coding =
@@ -103,6 +105,8 @@ import Testing
     /// The pairs that do not simply work: each of the first with each of the second.
     private static let exceptions: [(first: [String], second: [String], verdict: Verdict)] = [
         (["quiet"], ["verbose"], .refused),
+        // The clock has no size, and other pictures no time on it.
+        (["align"], ["segment:bytes", "segment:frames", "device:file", "pace:no"], .refused),
         // Sources that are not cameras.
         (["device:test", "device:file", "pace", "pace:no"], cameraAlone, .refused),
         (["pace", "pace:no"], ["device"], .warns),
@@ -234,6 +238,10 @@ import Testing
             (["--device=test", "--standard=PAL", "a.h264"], "only cameras have inputs and standards"),
             (["--utc", "a.h264"], "a date in its name"), (["--post=1s", "a.h264"], "--post needs --ring"),
             (["--keep=3", "a.h264"], "need --segment or --ring"),
+            (["--align", "a.h264"], "--align needs --segment with a time"),
+            (["--align", "--segment=7m", "a.h264"], "--segment that divides a day, such as 10m or 1h"),
+            (["--align", "--segment=500ms", "a.h264"], "--segment that divides a day"),
+            (["--align", "--segment=1m", "--device=a.y4m", "a.h264"], "--align needs a camera"),
             (["--restore-controls", "a.h264"], "without --control"),
             (["--format=h264", "a.h265"], "cannot be written as H.265"),
             (["--format=h264", "--render-node=/dev/dri/renderD128", "a.h264"], "leave out --render-node"),
@@ -266,7 +274,8 @@ import Testing
             ["--rate-control=cbr", "--bitrate=2M", "--max-bitrate=2M", "a.h264"],
             ["--level=1", "--fps=30", "a.h264"], ["--max-clients-per-address=2", "--listen=[::]", "a.h264"],
             ["--overwrite", "--segment=1s", "--report=r", "a.h264"],
-            ["--no-pace", "--device=a.y4m", "a.h264"],
+            ["--no-pace", "--device=a.y4m", "a.h264"], ["--align", "--segment=24h", "a.h264"],
+            ["--align", "--segment=48h", "--utc", "--device=test", "a.h264"],
         ])
     func sound(arguments: [String]) { #expect(verdict(arguments) == .works) }
 

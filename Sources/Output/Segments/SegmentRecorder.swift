@@ -36,6 +36,9 @@ public final class SegmentRecorder: AccessUnitSink {
         var uncheckedBytes = 0
     }
 
+    /// More than an encoder holds back; what is older has waited for a disk, or has another clock's time.
+    private static let longestDelay = Duration.seconds(10)
+
     /// The bytes of a segment that may be written before the limits are checked.
     private static let bytesBetweenChecks = 1 << 20
 
@@ -123,7 +126,7 @@ extension SegmentRecorder {
         guard outage.allowsAttempt(at: clock.now) else { throw loss() }
         endFile()
         note(upkeep.prune(size: 0))
-        do throws(OutputError) { segment = try openSegment() } catch {
+        do throws(OutputError) { segment = try openSegment(beginningWith: unit) } catch {
             throw interrupt(summary.count == 0 ? error : error.asInterruption)
         }
         isCutDue = false
@@ -134,8 +137,14 @@ extension SegmentRecorder {
         if !outage.isActive { reporter.report(.began(path: segment.path)) }
     }
 
-    private func openSegment() throws(OutputError) -> Segment {
-        let opened = try files.next()
+    /// How long an access unit took to get here, if segments begin on the clock: their names must not be late.
+    private func delay(of unit: AccessUnit) -> Duration {
+        guard case .clock? = plan.length else { return .zero }
+        return max(.zero, min(clock.now - unit.timestamp, Self.longestDelay))
+    }
+
+    private func openSegment(beginningWith unit: AccessUnit) throws(OutputError) -> Segment {
+        let opened = try files.next(delay: delay(of: unit))
         var (paths, timestamps) = ([opened.path], (any AccessUnitSink)?.none)
         switch opened.timestamps {
         case (let path, .success(let sink))?:

@@ -13,6 +13,8 @@ public struct SegmentSchedule: Sendable, Hashable {
         case frames(Int)
         /// Capture time, at least a nanosecond: the grid counts from the first frame.
         case time(Duration)
+        /// Capture time, cut on the clock.
+        case clock(ClockGrid)
         /// Bytes, at least 1: a segment of this size ends at the next IDR of any kind.
         case bytes(Int)
     }
@@ -40,6 +42,7 @@ public struct SegmentSchedule: Sendable, Hashable {
         case .frames(let count): next = number / max(1, count)
         case .time(let duration):
             next = Int(time(at: timestamp).inNanoseconds / max(1, duration.inNanoseconds))
+        case .clock(let grid): next = grid.index(at: timestamp)
         case .bytes: return false
         }
         defer { index = max(index, next) }

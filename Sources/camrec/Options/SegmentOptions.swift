@@ -11,7 +11,10 @@ struct SegmentOptions: ParsableArguments {
             valueName: "TIME|BYTES|FRAMES"), transform: SegmentLength.read)
     var segment: SegmentLength?
 
-    @Flag(help: "Use UTC instead of local time in names.")
+    @Flag(help: "With --segment TIME, start files on the clock: with 10m at :00, :10, :20 ... of every hour.")
+    var align = false
+
+    @Flag(help: "Use UTC instead of local time, in names and for --align.")
     var utc = false
 
     @Option(
@@ -51,6 +54,12 @@ struct SegmentOptions: ParsableArguments {
     /// Whether old files are removed.
     var isLimited: Bool { !keep.isEmpty || minFree != nil }
 
+    /// Puts the beginnings of files on the clock, if that is wanted. The encoders and all outputs share the moments.
+    mutating func putOnClock() {
+        guard align, case .time(let time)? = segment?.length else { return }
+        segment = SegmentLength(.clock(ClockGrid(every: time, isUTC: utc)))
+    }
+
     /// When a new file begins, for both encoders and outputs.
     var schedule: SegmentSchedule? { segment.map { SegmentSchedule($0.length) } }
 
@@ -86,6 +95,8 @@ struct SegmentLength: ExplainedArgument {
         "expected a time (100ms to 2777h), a size (4096B to 1000T) or frames, as in 10m, 500M or 1000f"
 
     let length: SegmentSchedule.Length
+
+    init(_ length: SegmentSchedule.Length) { self.length = length }
 
     init?(argument: String) {
         if argument.hasSuffix("f"), let frames = Int(argument.dropLast()) {

@@ -73,6 +73,9 @@ struct SourceOptions: ParsableArguments {
     /// Whether the source is a camera, not the test picture or a file.
     var isCamera: Bool { device.map { !CaptureSource.isBuiltIn($0) } ?? true }
 
+    /// Whether the source's capture times are those of this machine's clock.
+    var isInRealTime: Bool { isCamera || device == TestSource.name && pace != false }
+
     var format: PixelFormat? { formatChoice.value }
 
     var request: CaptureRequest {

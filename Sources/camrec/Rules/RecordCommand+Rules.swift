@@ -4,7 +4,7 @@ extension RecordCommand {
         VerbosityRule(), StandardOutputRule(), SoftwareEncoderRule(), ControlRule(),
         RateRule(),
         OutputCountRule(), ListenValueRule(), OutputNameRule(), DateRule(), UTCRule(),
-        SegmentRule(), RingRule(), RetentionRule(), PaceRule(), OverwriteRule(),
+        SegmentRule(), AlignRule(), RingRule(), RetentionRule(), PaceRule(), OverwriteRule(),
         SourceRule(), CameraCodingRule(), ClientLimitRule(), AddressLimitRule(), ClientRule(),
         PublishingRule(), StreamFormatRule(), SyncRule(), RateWindowRule(), CodingRule(),
     ]

@@ -4,7 +4,8 @@ set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 begin
-quick=(--encoder software --no-pace)
+# Of pictures that are the same each time, bit for bit: with threads and a buffer libx264 decides otherwise each time.
+quick=(--encoder software --latency realtime --no-pace)
 small=(--device test --size 320x240 --fps 30 --keyframe-interval 30 "${quick[@]}")
 
 count_of() { stream "$1" | cut -d ' ' -f 1; } # FILE: its frames
@@ -34,6 +35,12 @@ same_stream() { # WHOLE FILE...
 # Frames, times and sizes
 mkdir frames && records "frames: recorded" "${small[@]}" --frames 250 --segment 100f --timestamps 'frames/t.txt' --report frames.json frames/a.h264 &&
     check "frames: each file has exactly its frames" frames_are 100 100 50 -- frames/a.h264 frames/a-1.h264 frames/a-2.h264
+mkdir held && records "held back: recorded" "${small[@]}" --latency auto --frames 250 --segment 100f --timestamps 'held/t.txt' held/a.h264 held/b.mkv &&
+    check "held back: each file has exactly its frames" frames_are 100 100 50 -- held/a.h264 held/a-1.h264 held/a-2.h264
+for file in a b a-1 b-1 a-2 b-2; do
+    check "held back: $file is sound" ffmpeg -nostdin -v error -xerror -i "$(ls held/$file.*)" -f null -
+done
+check "held back: so are the times" test "$(cat held/t*.txt | grep -vc '^#')" = 250
 check "frames: the report tells of the files" report frames.json 'outputs[0].segments.count == 3' 'outputs[0].segments.first == "frames/a.h264"' \
     'outputs[0].segments.last == "frames/a-2.h264"' 'outputs[0].segments.removed == 0' 'outputs[0].written == 250' 'len(outputs) == 1'
 for part in '' -1 -2; do check "frames: the times of a$part" remuxes "frames/a$part.h264" "frames/t$part.txt"; done
@@ -56,6 +63,21 @@ done
 # One capture, several outputs: only plain files are cut.
 records "segments next to standard output" "${small[@]}" --frames 250 --segment 100f cut.h264 - &&
     check "segments: concatenated, they are the stream" same_stream stdout cut.h264 cut-1.h264 cut-2.h264
+
+# On the clock: each file but the first begins at an even second, is named so, and the ones in between have their frames.
+mkdir clock && records "clock: recorded" --device test --size 320x240 --fps 10 --encoder software --duration 7s --segment 2s --align 'clock/%s.mkv'
+begins_on_the_clock() {
+    local file names
+    mapfile -t names < <(find clock -name '*.mkv' | sort)
+    [ ${#names[@]} -ge 4 ] || { echo "${#names[@]} files"; return 1; }
+    for file in "${names[@]:1}"; do
+        [ $(($(basename "$file" .mkv) % 2)) = 0 ] || { echo "${names[*]}"; return 1; }
+    done
+    for file in "${names[@]:1:${#names[@]}-2}"; do
+        [ "$(ffprobe -v error -count_packets -show_entries stream=nb_read_packets -of csv=p=0 "$file")" = 20 ] || { echo "$file has other than 20 frames"; return 1; }
+    done
+}
+check "clock: files begin at even seconds" begins_on_the_clock
 
 # Existing files are never overwritten.
 mkdir taken && echo mine | tee taken/a.h264 >taken/a-4.h264
@@ -142,7 +164,7 @@ if [ "$(id -u)" = 0 ]; then
     # A container loses its unfinished part: the report counts what is in the file.
     counts_file() { # FORMAT
         local status=0 count
-        camrec "${small[@]}" --frames 3000 --qp 4 --report "full-$1.json" "disk/a.$1" || status=$?
+        camrec "${small[@]}" --latency auto --frames 6000 --qp 4 --report "full-$1.json" "disk/a.$1" || status=$?
         count=$(ffprobe -v error -count_packets -show_entries stream=nb_read_packets -of csv=p=0 "disk/a.$1" | sed -n 1p)
         [ $status = 74 ] && error_names stderr 'disk is full' && report "full-$1.json" "outputs[0].written == $count" 'outputs[0].lost > 0'
     }
