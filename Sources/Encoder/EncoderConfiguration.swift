@@ -60,7 +60,7 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public enum Latency: String, Sendable, Hashable, CaseIterable {
         /// Every picture comes out before the next goes in.
         case realtime
-        /// A software encoder uses all processors and looks ahead, and holds back about a second at most.
+        /// A software encoder uses all processors and may look ahead: it holds back up to two seconds, or a frame.
         case throughput
         /// The encoder may look ahead, use several threads and hold pictures back.
         case quality

@@ -63,7 +63,7 @@ struct SoftwareBackend: EncoderBackend {
             session: session, input: input, properties: properties,
             details: EncoderDetails(
                 implementation: name,
-                isSingleThreaded: codec == .h264 && X264.threadCount(properties) == 1, properties),
+                isSingleThreaded: codec == .h264 && X264.isSingleThreaded(properties), properties),
             waitsForDriver: false, regulator: regulator, rates: rates,
             notes: [note(on: properties, encoder: name)].compactMap { $0 })
     }
@@ -74,7 +74,7 @@ struct SoftwareBackend: EncoderBackend {
             properties.codec == .h264 ? X264.mostHeldBack(properties) : X265.mostHeldBack(properties)
         guard frames > 0 else { return nil }
         return EncoderNote(
-            "\(encoder) uses all processors, and holds back up to \(frames) frames for that; "
+            "\(encoder) holds back up to \(frames) \(frames == 1 ? "frame" : "frames") to be faster; "
                 + "--latency realtime holds back none", contradictsRequest: false)
     }
 }

@@ -38,7 +38,7 @@ enum X264 {
     /// The frames looked ahead, and whether a thread of its own does that, which holds back a frame more than the B
     /// frames; nil leaves both to the preset.
     private static func lookahead(_ properties: SessionProperties) -> (frames: Int, hasThread: Bool)? {
-        let others = Int(threadCount(properties)) - 1
+        let others = heldByThreads(properties)
         switch properties.latency {
         case .realtime: return nil
         case .quality:
@@ -46,17 +46,22 @@ enum X264 {
             return (max(0, delay - properties.bFrames - others), false)
         case .throughput:
             let wanted = min(presetLookahead, properties.frameBudget)
-            let room = (properties.maximumFrameDelay ?? .max) - others
-            let hasThread = others > 0 && room > wanted + properties.bFrames
+            let room = max(0, (properties.maximumFrameDelay ?? .max) - others)
+            let hasThread = others > 0 && room > max(wanted, properties.bFrames) + properties.bFrames
             return (min(wanted, room), hasThread)
         }
+    }
+
+    /// Each thread except the first holds a frame back, unless they share a picture's slices.
+    private static func heldByThreads(_ properties: SessionProperties) -> Int {
+        sharesSlices(properties) ? 0 : Int(threadCount(properties)) - 1
     }
 
     /// The frames that it holds back at most if speed matters (`x264_validate_parameters`, `i_delay` in x264's encoder.c).
     static func mostHeldBack(_ properties: SessionProperties) -> Int {
         let (lookahead, hasThread) = lookahead(properties) ?? (0, false)
         return max(properties.bFrames, lookahead) + (hasThread ? properties.bFrames + 1 : 0)
-            + Int(threadCount(properties)) - 1
+            + heldByThreads(properties)
     }
 
     /// The lookahead of the preset veryfast.
@@ -68,11 +73,15 @@ enum X264 {
         properties.slices > 1 && 4 * properties.slices <= (properties.size.height + 15) / 16
     }
 
+    /// Whether it works on one processor, where it could use several with slices or more delay.
+    static func isSingleThreaded(_ properties: SessionProperties) -> Bool {
+        properties.latency == .realtime && properties.slices == 1
+    }
+
     /// The smallest number of frames that it holds back.
     static func leastFrameDelay(bFrames: Int, slices: Int) -> Int { bFrames }
 
-    /// Each thread except the first holds a frame back, unless they share a picture's slices. 0 leaves the
-    /// number to x264.
+    /// 0 leaves the number to x264.
     static func threadCount(_ properties: SessionProperties) -> Int32 {
         if properties.slices > 1 { return sharesSlices(properties) ? Int32(properties.slices) : 1 }
         switch properties.latency {
@@ -81,7 +90,9 @@ enum X264 {
             guard let delay = properties.maximumFrameDelay else { return 0 }
             return Int32(max(1, min(16, delay - properties.bFrames + 1)))
         // libx264 itself uses half as many again as there are processors.
-        case .throughput: return Int32(min(Processors.count * 3 / 2, 16, 1 + properties.frameBudget / 3))
+        case .throughput:
+            let most = (properties.maximumFrameDelay ?? .max - 1) - properties.bFrames + 1
+            return Int32(max(1, min(Processors.count * 3 / 2, 16, 1 + properties.frameBudget / 3, most)))
         }
     }
 }

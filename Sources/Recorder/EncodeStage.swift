@@ -145,6 +145,8 @@ final class EncodeStage: @unchecked Sendable {
 
     private func pause(at timestamp: Instant) {
         firstTimestamp = firstTimestamp ?? timestamp
+        // However long the pause becomes, what came before it is in the outputs.
+        if pauseStart == nil { for track in tracks { track.returnHeldBack() } }
         pauseStart = pauseStart ?? timestamp
         counters.add(to: .paused)
     }

@@ -110,6 +110,12 @@ final class EncodeTrack {
         }
     }
 
+    /// Ends the session if its encoder holds frames back, and continues in a new one. Call between pictures only; the next
+    /// one must be a keyframe.
+    func returnHeldBack() {
+        if !isOver, framesInEncoder > 0 { openAnother() }
+    }
+
     /// Continues in a new session, which begins with an IDR. Call between pictures only.
     private func openAnother() {
         do throws(EncoderError) {

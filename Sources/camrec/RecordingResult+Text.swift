@@ -63,7 +63,7 @@ extension RecordingResult {
         guard count > 1, encoders.contains(where: \.isSingleThreaded) else { return "" }
         return
             "--slices \(count) to encode each picture on \(count) processors, --latency throughput to encode on all "
-            + "of them and up to a second later, "
+            + "of them and up to two seconds later, "
     }
 
     /// Warns of losses beyond the first two seconds, which are usual until a receiver connects and a keyframe

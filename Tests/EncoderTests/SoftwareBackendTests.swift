@@ -197,13 +197,15 @@ import Time
         [0, 1, 2, 3, 5, 8, 12, 16, 20, 30])
     func throughputWithLimit(codec: Codec, limit: Int) throws {
         let film = try MovingPictures(rate: 30)
-        let encoder = try film.open {
-            ($0.codec, $0.latency, $0.bFrames) = (codec, .throughput, nil)
-            $0.maximumFrameDelay = limit
+        for (bFrames, slices) in [(nil, 1), (limit, 1), (nil, 4), (0, 2)] as [(Int?, Int)] {
+            let encoder = try film.open {
+                ($0.codec, $0.latency, $0.slices) = (codec, .throughput, slices)
+                ($0.bFrames, $0.maximumFrameDelay) = (bFrames.map { min($0, 16) }, limit)
+            }
+            let (units, held) = try film.encode(60, with: encoder)
+            #expect(held <= limit, "\(bFrames ?? -1) B frames, \(slices) slices")
+            #expect(units.count == 60)
         }
-        let (units, held) = try film.encode(60, with: encoder)
-        #expect(held <= limit)
-        #expect(units.count == 60)
     }
 
     @Test(

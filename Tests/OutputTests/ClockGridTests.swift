@@ -90,21 +90,52 @@ import Time
         }
     }
 
-    @Test("days begin at midnight, also after the clock was put back or forward for summer")
+    /// 2026-10-25 01:00 UTC, when Berlin's clocks go from 03:00 back to 02:00.
+    private static let autumn = 1_792_890_000
+    /// 2026-03-29 01:00 UTC, when Berlin's clocks go from 02:00 to 03:00.
+    private static let spring = 1_774_746_000
+
+    /// When files begin, in seconds from the change of the clocks, for two days around it.
+    private func beginnings(
+        _ length: Int, around change: Int, from before: Int, to after: Int, hours: Int = 48
+    ) -> [Int] {
+        let wall = Wall(Double(change - hours * 1800))
+        let grid = ClockGrid(
+            every: .seconds(length), offset: { .seconds($0.seconds < change ? before : after) },
+            wallTime: { wall.time(at: $0) })
+        var schedule = SegmentSchedule(.clock(grid))
+        // As often as ten seconds, so that the files' lengths are multiples of that.
+        let times = stride(from: 0, to: hours * 3600, by: 10)
+        return times.filter { schedule.enters(number: $0, timestamp: .start + .seconds($0)) }
+            .map { $0 - hours * 1800 }
+    }
+
+    @Test("when clocks go back, the hour that comes twice has its files twice")
+    func winterTime() {
+        let begun = beginnings(600, around: Self.autumn, from: 7200, to: 3600, hours: 4)
+        #expect(begun == Array(stride(from: -7200 + 600, to: 7200, by: 600)))
+    }
+
+    @Test("when clocks go forward, the files go on")
     func summerTime() {
-        // 2026-10-25 in Berlin: at 01:00 UTC local time goes from 03:00 back to 02:00.
-        let change = 1_792_890_000
-        let berlin: @Sendable (WallTime) -> Duration = {
-            $0.seconds < change ? .seconds(7200) : .seconds(3600)
-        }
-        let noonBefore = Wall(Double(change - 15 * 3600))
-        let back = ClockGrid(every: .seconds(86400), offset: berlin, wallTime: { noonBefore.time(at: $0) })
-        // From noon it is 12 hours to midnight, and then 25 hours.
-        #expect(cuts(back, 0..<200_000) == [12 * 3600, 37 * 3600])
-        let london: @Sendable (WallTime) -> Duration = { $0.seconds < change ? .zero : .seconds(3600) }
-        let forward = ClockGrid(every: .seconds(86400), offset: london, wallTime: { noonBefore.time(at: $0) })
-        // 10:00 there, and then a day of 23 hours.
-        #expect(cuts(forward, 0..<200_000) == [14 * 3600, 37 * 3600])
+        let begun = beginnings(600, around: Self.spring, from: 3600, to: 7200, hours: 4)
+        #expect(begun == Array(stride(from: -7200 + 600, to: 7200, by: 600)))
+    }
+
+    @Test("days begin at midnight, also when the clocks change: they have 25 hours, or 23")
+    func days() {
+        #expect(beginnings(86400, around: Self.autumn, from: 7200, to: 3600) == [-3 * 3600, 22 * 3600])
+        #expect(beginnings(86400, around: Self.spring, from: 3600, to: 7200) == [-2 * 3600, 21 * 3600])
+    }
+
+    @Test("a moment that the change leaves out is the change itself")
+    func missing() {
+        // Two hours long: 02:00 does not exist, and 04:00 is an hour after the change.
+        let begun = beginnings(7200, around: Self.spring, from: 3600, to: 7200, hours: 8)
+        #expect(begun == [-3 * 3600 + 3600, 0, 3600, 3 * 3600].filter { $0 > -4 * 3600 })
+        // As in Cairo: midnight does not exist.
+        let midnight = 1_776_981_600  // 2026-04-23 22:00 UTC
+        #expect(beginnings(86400, around: midnight, from: 7200, to: 10_800) == [0, 23 * 3600])
     }
 
     @Test("after a gap of several files one begins, and the next on the clock")
@@ -137,7 +168,7 @@ import Time
     @Test(
         "accepts lengths that put the moments at the same times every day",
         arguments: [
-            (600, true), (3600, true), (86400, true), (172_800, true), (420, false), (7 * 3600, false),
+            (600, true), (3600, true), (86400, true), (172_800, false), (420, false), (7 * 3600, false),
             (90, true),
         ])
     func lengths(seconds: Int, isAllowed: Bool) {

@@ -502,6 +502,20 @@ import Threading
         #expect(bench.addsUp)
     }
 
+    @Test("what the encoder holds back when a pause begins is in the outputs before the pause ends")
+    func heldBackAtPause() throws {
+        let bench = try Bench()
+        bench.encoder.delay = 3
+        bench.encoder.onPicture = { [control = bench.control] in if $0 == 6 { control.pause() } }
+        bench.encoders.append(ScriptedEncoder())
+        let (units, error) = bench.run(20)
+        #expect(error == nil)
+        #expect(units.map(\.sequence) == Array(0..<7))
+        #expect(bench.counters[.paused] == 13)
+        #expect(bench.counters[.droppedByEncoder] == 0)
+        #expect(bench.addsUp)
+    }
+
     @Test("what the encoder holds back when no output takes more is unused, not lost")
     func nobodyTakesMore() throws {
         let bench = try Bench()

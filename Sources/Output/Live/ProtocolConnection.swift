@@ -147,7 +147,7 @@ final class ProtocolConnection: @unchecked Sendable {
         let words = latestWords
         switch (url.transport, -code) {
         case (.udp, EACCES):
-            throw .failed(detail: "Permission denied; a broadcast address needs '?broadcast=1'")
+            throw .failed(detail: "Permission denied; if that is a broadcast address, add '?broadcast=1'")
         // libsrt's reason gets lost on the way: the other end has closed the connection, or is not heard any more.
         case (.srt, EIO): throw .failed(detail: "the receiver left or no longer answers")
         default: throw words.map { .failed(detail: $0) } ?? .broken(errno: -code)

@@ -13,10 +13,10 @@ public final class ClockGrid: Sendable, Hashable {
     private let wallTime: @Sendable (Instant) -> WallTime
     private let state = State()
 
-    /// Lengths that put the moments at the same times every day.
+    /// Lengths that put the moments at the same times every day: they divide it.
     public static func allows(_ length: Duration) -> Bool {
         let (length, day) = (length.inNanoseconds, Duration.seconds(86400).inNanoseconds)
-        return length >= 1_000_000_000 && (day.isMultiple(of: length) || length.isMultiple(of: day))
+        return length >= 1_000_000_000 && day.isMultiple(of: length)
     }
 
     /// - Parameters:
@@ -53,14 +53,19 @@ public final class ClockGrid: Sendable, Hashable {
     private func moment(after timestamp: Instant) -> Instant {
         let wall = wallTime(timestamp)
         let ahead = offset(wall)
-        let step = length.inNanoseconds
-        let local = (wall + ahead).nanoseconds
-        let past = local % step
-        let next = WallTime(nanoseconds: local) + .nanoseconds(past < 0 ? -past : step - past)
-        // The clock may be put forward or back until then, and the moment may be over on the other.
-        let moment = next - offset(next - ahead)
-        let wait = (moment > wall ? moment : next - ahead) - wall
-        return timestamp + max(.nanoseconds(1), wait)
+        let past = (wall + ahead).nanoseconds % length.inNanoseconds
+        let wait = past < 0 ? -past : length.inNanoseconds - past
+        let unchanged = wall + .nanoseconds(wait)
+        return timestamp + max(.nanoseconds(1), onGrid(unchanged, ahead, after: wall) - wall)
+    }
+
+    /// Corrects a moment for a change of the offset until then: for summer, or back.
+    private func onGrid(_ moment: WallTime, _ ahead: Duration, after wall: WallTime) -> WallTime {
+        let there = offset(moment)
+        guard there != ahead, (moment + there).nanoseconds % length.inNanoseconds != 0 else { return moment }
+        let shifted = moment - (there - ahead)
+        // If the change leaves that time out, the file begins with the change, or soon after.
+        return shifted > wall && offset(shifted) == there ? shifted : moment
     }
 
     /// How far local time is ahead of UTC.

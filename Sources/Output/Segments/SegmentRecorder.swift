@@ -36,8 +36,8 @@ public final class SegmentRecorder: AccessUnitSink {
         var uncheckedBytes = 0
     }
 
-    /// More than an encoder holds back; what is older has waited for a disk, or has another clock's time.
-    private static let longestDelay = Duration.seconds(10)
+    /// What is older has not the time of this machine's clock.
+    private static let longestDelay = Duration.seconds(120)
 
     /// The bytes of a segment that may be written before the limits are checked.
     private static let bytesBetweenChecks = 1 << 20
@@ -137,10 +137,11 @@ extension SegmentRecorder {
         if !outage.isActive { reporter.report(.began(path: segment.path)) }
     }
 
-    /// How long an access unit took to get here, if segments begin on the clock: their names must not be late.
+    /// How long an access unit took to get here, so that the segment's name is not late: an encoder or a disk may have
+    /// held it back. Events of a ring are named after what triggers them, and a file's pictures have no such time.
     private func delay(of unit: AccessUnit) -> Duration {
-        guard case .clock? = plan.length else { return .zero }
-        return max(.zero, min(clock.now - unit.timestamp, Self.longestDelay))
+        let delay = clock.now - unit.timestamp
+        return plan.length != nil && (.zero...Self.longestDelay).contains(delay) ? delay : .zero
     }
 
     private func openSegment(beginningWith unit: AccessUnit) throws(OutputError) -> Segment {

@@ -30,7 +30,7 @@ struct StreamOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Maximum number of consecutive B frames; they add reordering and delay. Default: up to 3 for .mkv, .mp4 and .ts from libx264 without --latency realtime, else 0.",
+            "Maximum number of consecutive B frames; they add reordering and delay. Default: up to 3 from libx264 if all outputs of its stream are .mkv, .mp4 or .ts and may wait, else 0.",
             valueName: "N"),
         transform: PlainValue.number(0...16))
     var bframes: Int?
@@ -42,7 +42,7 @@ struct StreamOptions: ParsableArguments {
 
     @Option(
         help:
-            "Output each frame at once, use all processors and hold back up to a second, or better quality later. auto: throughput for files, realtime for receivers, pipes and --ring."
+            "realtime: each frame at once. throughput: libx264 and libx265 use all processors, up to two seconds later. quality: better pictures, later. auto: throughput if all outputs are files, else realtime; also with --ring."
     )
     var latency: Automatic<EncoderConfiguration.Latency> = .auto
 

@@ -410,7 +410,7 @@ check "UDP: everything arrives" has_packets udp.ts 60
 check "UDP: it decodes" decodes_ts udp.ts
 check "UDP: it has the times of the capture" rtsp ticks udp.ts udp.txt
 camrec "${source[@]}" --frames 60 --overwrite --report refused.json "udp://255.255.255.255:$port" refused.h264 || true
-says "UDP: a broadcast address without its option" "left after 0 frames, .*Permission denied; a broadcast address needs '.broadcast=1'"
+says "UDP: a broadcast address without its option" "left after 0 frames, .*Permission denied; if that is a broadcast address, add '.broadcast=1'"
 check "UDP: nobody received what the system refused" report refused.json 'outputs[0].written == 0' 'outputs[0].lost == 60'
 check "UDP: the file beside it is complete" is_sound refused.h264 --frames 60
 
