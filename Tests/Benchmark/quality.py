@@ -49,7 +49,8 @@ def theirs(source, rate, extra, output):
 
 def point(source, output):
     """The stream's Mbit/s and its luma PSNR, of the mean squared error of all pictures."""
-    same = f"setpts=N/{FPS}/TB"
+    # In whole ticks: a rounded time would be compared with the picture before.
+    same = f"settb=1/{FPS},setpts=N"
     graph = f"[0:v]{same}[a];[1:v]{same}[b];[a][b]psnr=stats_file=-"
     text = subprocess.run(
         ["ffmpeg", "-v", "error", "-nostdin", *(["-r", str(FPS), "-f", "h264"] if output.endswith(".h264") else []), "-i", output, "-i", source, "-lavfi", graph,
