@@ -112,7 +112,7 @@ static int rgb(void) {
                     uint8_t *luma = samples[plain], *chroma = luma + 2 * WIDTH;
                     memset(luma, 0, 4 * WIDTH);
                     const struct color_target target = {luma, luma + WIDTH, chroma, step == 2 ? chroma + 1 : chroma + WIDTH, step};
-                    (plain ? color_convert_rgb_plainly : color_convert_rgb)(&rgb, rows, width, target);
+                    color_convert_rgb(&rgb, plain ? COLOR_PLAIN : color_best_unit(), rows, width, target);
                 }
                 if (memcmp(output, reference, 4 * WIDTH)) {
                     fprintf(stderr, "RGB of %d bytes, %d wide: not what plain C computes\n", size, width);

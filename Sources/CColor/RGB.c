@@ -1,6 +1,4 @@
-#include "CColor.h"
-
-static inline uint8_t clamped(int32_t value) { return value < 0 ? 0 : value > 255 ? 255 : (uint8_t)value; }
+#include "Vector.h"
 
 static inline int32_t weighted(const struct color_weights *weights, int32_t red, int32_t green, int32_t blue) {
     return red * weights->red + green * weights->green + blue * weights->blue;
@@ -31,58 +29,11 @@ static inline void convert_columns(
     }
 }
 
-// Chroma's offset and rounding, times 2^14.
-enum { CHROMA_BIAS = (128 << 14) + (1 << 13) };
-
-static inline void change_columns(
-    const struct color_change *change, struct color_planes source, int start, int width, struct color_target target
-) {
-    for (int x = start; x < width; x += 2) {
-        const int32_t cb = source.cb[x / 2] - 128, cr = source.cr[x / 2] - 128;
-        const int32_t shift = cb * change->cb_to_luma + cr * change->cr_to_luma + change->luma_bias;
-        for (int column = x; column < x + 2 && column < width; column++) {
-            const uint8_t upper = source.upper[column], lower = source.lower[column];
-            target.upper[column] = clamped((upper * change->luma + shift) >> 14);
-            target.lower[column] = clamped((lower * change->luma + shift) >> 14);
-        }
-        const int block = x / 2 * target.chroma_step;
-        target.cb[block] = clamped((cb * change->cb_to_cb + cr * change->cr_to_cb + CHROMA_BIAS) >> 14);
-        target.cr[block] = clamped((cb * change->cb_to_cr + cr * change->cr_to_cr + CHROMA_BIAS) >> 14);
-    }
-}
-
-void color_change_rows_plainly(const struct color_change *change, struct color_planes source, int width, struct color_target target) {
-    change_columns(change, source, 0, width, target);
-}
-
-static inline void halve_columns(const uint8_t *upper, const uint8_t *lower, int start, int width, uint8_t *result) {
-    for (int x = start; x < width; x += 2) {
-        const int left = 2 * x, right = x + 1 < width ? left + 2 : left;
-        for (int sample = 0; sample < 2; sample++) {
-            const int sum = upper[left + sample] + upper[right + sample] + lower[left + sample] + lower[right + sample];
-            result[x + sample] = (uint8_t)((sum + 2) >> 2);
-        }
-    }
-}
-
-void color_halve_pairs_plainly(const uint8_t *upper, const uint8_t *lower, int width, uint8_t *result) {
-    halve_columns(upper, lower, 0, width, result);
-}
-
 #if defined(__x86_64__)
-#include <immintrin.h>
-
-#define AVX2 __attribute__((target("avx2")))
-
 // Four pixels a half, of 12 or 16 bytes.
 AVX2 static inline __m256i load_eight(const uint8_t *pixels, int bytes_per_pixel) {
     const __m128i low = _mm_loadu_si128((const __m128i *)pixels);
     return _mm256_inserti128_si256(_mm256_castsi128_si256(low), _mm_loadu_si128((const __m128i *)(pixels + 4 * bytes_per_pixel)), 1);
-}
-
-// Pairs of 16 bits, of which the second may be zero.
-AVX2 static inline __m256i pairs(int16_t first, int16_t second) {
-    return _mm256_set1_epi32((int32_t)((uint16_t)first | (uint32_t)(uint16_t)second << 16));
 }
 
 struct shuffles {
@@ -302,82 +253,18 @@ AVX512 static int convert_avx512(const struct color_rgb *rgb, struct color_rows 
     return x;
 }
 
-// Luma of 32 columns, given what chroma adds to each pair: in the lower half pairs 0 to 3 and 8 to 11, in the upper the others.
-AVX2 static inline __m256i changed_luma(__m256i luma, __m256i weight, __m256i low, __m256i high) {
-    const __m256i zero = _mm256_setzero_si256();
-    const __m256i first = _mm256_unpacklo_epi8(luma, zero), second = _mm256_unpackhi_epi8(luma, zero);
-#define CHANGED(samples, shifts) _mm256_srai_epi32(_mm256_add_epi32(_mm256_madd_epi16(samples, weight), shifts), 14)
-    const __m256i left = _mm256_packs_epi32(
-        CHANGED(_mm256_unpacklo_epi16(first, zero), _mm256_unpacklo_epi32(low, low)),
-        CHANGED(_mm256_unpackhi_epi16(first, zero), _mm256_unpackhi_epi32(low, low)));
-    const __m256i right = _mm256_packs_epi32(
-        CHANGED(_mm256_unpacklo_epi16(second, zero), _mm256_unpacklo_epi32(high, high)),
-        CHANGED(_mm256_unpackhi_epi16(second, zero), _mm256_unpackhi_epi32(high, high)));
-#undef CHANGED
-    return _mm256_packus_epi16(left, right);
+static int convert(const struct color_rgb *rgb, enum color_unit unit, struct color_rows rows, int width, struct color_target target) {
+    const int start = unit == COLOR_WIDEST && has_whole_luma(rgb->luma) ? convert_avx512(rgb, rows, width, target) : 0;
+    return unit == COLOR_PLAIN ? 0 : convert_avx2(rgb, rows, start, width, target);
 }
 
-// Sixteen chroma samples of 16 bits.
-AVX2 static inline __m256i changed_chroma(__m256i low, __m256i high, __m256i weights) {
-    const __m256i bias = _mm256_set1_epi32(CHROMA_BIAS);
-    return _mm256_packs_epi32(
-        _mm256_srai_epi32(_mm256_add_epi32(_mm256_madd_epi16(low, weights), bias), 14),
-        _mm256_srai_epi32(_mm256_add_epi32(_mm256_madd_epi16(high, weights), bias), 14));
-}
-
-AVX2 static int change_avx2(const struct color_change *change, struct color_planes source, int width, struct color_target target) {
-    const __m256i luma = pairs(change->luma, 0), to_luma = pairs(change->cb_to_luma, change->cr_to_luma);
-    const __m256i to_cb = pairs(change->cb_to_cb, change->cr_to_cb), to_cr = pairs(change->cb_to_cr, change->cr_to_cr);
-    const __m256i luma_bias = _mm256_set1_epi32(change->luma_bias), middle = _mm256_set1_epi16(128);
-    const __m256i alternating = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15));
-    int x = 0;
-    for (; x + 32 <= width; x += 32) {
-        const __m256i cb = _mm256_sub_epi16(_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(source.cb + x / 2))), middle);
-        const __m256i cr = _mm256_sub_epi16(_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)(source.cr + x / 2))), middle);
-        const __m256i low = _mm256_unpacklo_epi16(cb, cr), high = _mm256_unpackhi_epi16(cb, cr);
-        const __m256i low_shift = _mm256_add_epi32(_mm256_madd_epi16(low, to_luma), luma_bias);
-        const __m256i high_shift = _mm256_add_epi32(_mm256_madd_epi16(high, to_luma), luma_bias);
-        const __m256i upper = _mm256_loadu_si256((const __m256i *)(source.upper + x));
-        const __m256i lower = _mm256_loadu_si256((const __m256i *)(source.lower + x));
-        _mm256_storeu_si256((__m256i *)(target.upper + x), changed_luma(upper, luma, low_shift, high_shift));
-        _mm256_storeu_si256((__m256i *)(target.lower + x), changed_luma(lower, luma, low_shift, high_shift));
-
-        // Eight samples of Cb and eight of Cr in each half.
-        const __m256i chroma = _mm256_packus_epi16(changed_chroma(low, high, to_cb), changed_chroma(low, high, to_cr));
-        if (target.chroma_step == 2) {
-            _mm256_storeu_si256((__m256i *)(target.cb + x), _mm256_shuffle_epi8(chroma, alternating));
-        } else {
-            const __m256i planes = _mm256_permute4x64_epi64(chroma, 0xD8);
-            _mm_storeu_si128((__m128i *)(target.cb + x / 2), _mm256_castsi256_si128(planes));
-            _mm_storeu_si128((__m128i *)(target.cr + x / 2), _mm256_extracti128_si256(planes, 1));
-        }
-    }
-    return x;
-}
-
-// What 16 pixels' pairs add to each block, 16 bits each.
-AVX2 static inline __m256i pair_sums(const uint8_t *pairs) {
-    const __m256i side_by_side = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15));
-    const __m256i bytes = _mm256_loadu_si256((const __m256i *)pairs);
-    return _mm256_maddubs_epi16(_mm256_shuffle_epi8(bytes, side_by_side), _mm256_set1_epi8(1));
-}
-
-AVX2 static inline __m256i pair_means(const uint8_t *upper, const uint8_t *lower) {
-    const __m256i sum = _mm256_add_epi16(pair_sums(upper), pair_sums(lower));
-    return _mm256_srli_epi16(_mm256_add_epi16(sum, _mm256_set1_epi16(2)), 2);
-}
-
-AVX2 static int halve_avx2(const uint8_t *upper, const uint8_t *lower, int width, uint8_t *result) {
-    int x = 0;
-    for (; x + 32 <= width; x += 32) {
-        const __m256i means = _mm256_packus_epi16(pair_means(upper + 2 * x, lower + 2 * x), pair_means(upper + 2 * x + 32, lower + 2 * x + 32));
-        _mm256_storeu_si256((__m256i *)(result + x), _mm256_permute4x64_epi64(means, 0xD8));
-    }
-    return x;
+enum color_unit color_best_unit(void) {
+    __builtin_cpu_init();
+    const int has_widest = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")
+        && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vnni");
+    return !__builtin_cpu_supports("avx2") ? COLOR_PLAIN : has_widest ? COLOR_WIDEST : COLOR_VECTOR;
 }
 #elif defined(__aarch64__)
-#include <arm_neon.h>
-
 struct channels {
     uint8x16_t red, green, blue;
 };
@@ -442,95 +329,12 @@ static int convert_neon(const struct color_rgb *rgb, struct color_rows rows, int
     return x;
 }
 
-// Eight samples from two vectors of 32 bits.
-static inline uint8x8_t narrowed(int32x4_t low, int32x4_t high) {
-    return vqmovun_s16(vcombine_s16(vqmovn_s32(vshrq_n_s32(low, 14)), vqmovn_s32(vshrq_n_s32(high, 14))));
-}
-
-// Sixteen columns of luma, given what chroma adds to each pair.
-static inline uint8x16_t changed_luma(uint8x16_t luma, int16_t weight, int32x4_t low, int32x4_t high) {
-    const int16x8_t left = vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(luma))), right = vreinterpretq_s16_u16(vmovl_u8(vget_high_u8(luma)));
-    return vcombine_u8(
-        narrowed(
-            vmlal_n_s16(vzip1q_s32(low, low), vget_low_s16(left), weight),
-            vmlal_n_s16(vzip2q_s32(low, low), vget_high_s16(left), weight)),
-        narrowed(
-            vmlal_n_s16(vzip1q_s32(high, high), vget_low_s16(right), weight),
-            vmlal_n_s16(vzip2q_s32(high, high), vget_high_s16(right), weight)));
-}
-
-static inline uint8x8_t changed_chroma(int16x8_t cb, int16x8_t cr, int16_t cb_weight, int16_t cr_weight) {
-    const int32x4_t bias = vdupq_n_s32(CHROMA_BIAS);
-    return narrowed(
-        vmlal_n_s16(vmlal_n_s16(bias, vget_low_s16(cb), cb_weight), vget_low_s16(cr), cr_weight),
-        vmlal_n_s16(vmlal_n_s16(bias, vget_high_s16(cb), cb_weight), vget_high_s16(cr), cr_weight));
-}
-
-static int change_neon(const struct color_change *change, struct color_planes source, int width, struct color_target target) {
-    const int32x4_t bias = vdupq_n_s32(change->luma_bias);
-    int x = 0;
-    for (; x + 16 <= width; x += 16) {
-        const int16x8_t cb = vreinterpretq_s16_u16(vsubl_u8(vld1_u8(source.cb + x / 2), vdup_n_u8(128)));
-        const int16x8_t cr = vreinterpretq_s16_u16(vsubl_u8(vld1_u8(source.cr + x / 2), vdup_n_u8(128)));
-        const int32x4_t low =
-            vmlal_n_s16(vmlal_n_s16(bias, vget_low_s16(cb), change->cb_to_luma), vget_low_s16(cr), change->cr_to_luma);
-        const int32x4_t high =
-            vmlal_n_s16(vmlal_n_s16(bias, vget_high_s16(cb), change->cb_to_luma), vget_high_s16(cr), change->cr_to_luma);
-        const uint8x16_t upper = vld1q_u8(source.upper + x), lower = vld1q_u8(source.lower + x);
-        vst1q_u8(target.upper + x, changed_luma(upper, change->luma, low, high));
-        vst1q_u8(target.lower + x, changed_luma(lower, change->luma, low, high));
-        const uint8x8x2_t chroma = {
-            {changed_chroma(cb, cr, change->cb_to_cb, change->cr_to_cb), changed_chroma(cb, cr, change->cb_to_cr, change->cr_to_cr)}};
-        if (target.chroma_step == 2) {
-            vst2_u8(target.cb + x, chroma);
-        } else {
-            vst1_u8(target.cb + x / 2, chroma.val[0]);
-            vst1_u8(target.cr + x / 2, chroma.val[1]);
-        }
-    }
-    return x;
-}
-
-static inline uint8x8_t mean_of(uint8x8_t upper_left, uint8x8_t upper_right, uint8x8_t lower_left, uint8x8_t lower_right) {
-    return vrshrn_n_u16(vaddq_u16(vaddl_u8(upper_left, upper_right), vaddl_u8(lower_left, lower_right)), 2);
-}
-
-static int halve_neon(const uint8_t *upper, const uint8_t *lower, int width, uint8_t *result) {
-    int x = 0;
-    for (; x + 16 <= width; x += 16) {
-        const uint8x8x4_t above = vld4_u8(upper + 2 * x), below = vld4_u8(lower + 2 * x);
-        const uint8x8x2_t means = {
-            {mean_of(above.val[0], above.val[2], below.val[0], below.val[2]),
-             mean_of(above.val[1], above.val[3], below.val[1], below.val[3])}};
-        vst2_u8(result + x, means);
-    }
-    return x;
-}
-#endif
-
-// How many columns the vector unit has done: none where there is none.
-#if defined(__x86_64__)
-#define VECTOR(function, ...) (__builtin_cpu_supports("avx2") ? function##_avx2(__VA_ARGS__) : 0)
-static int convert(const struct color_rgb *rgb, enum color_unit unit, struct color_rows rows, int width, struct color_target target) {
-    const int start = unit == COLOR_WIDEST && has_whole_luma(rgb->luma) ? convert_avx512(rgb, rows, width, target) : 0;
-    return unit == COLOR_PLAIN ? 0 : convert_avx2(rgb, rows, start, width, target);
-}
-
-enum color_unit color_best_unit(void) {
-    __builtin_cpu_init();
-    const int has_widest = __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")
-        && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vnni");
-    return !__builtin_cpu_supports("avx2") ? COLOR_PLAIN : has_widest ? COLOR_WIDEST : COLOR_VECTOR;
-}
-#elif defined(__aarch64__)
-#define VECTOR(function, ...) function##_neon(__VA_ARGS__)
 static int convert(const struct color_rgb *rgb, enum color_unit unit, struct color_rows rows, int width, struct color_target target) {
     return unit == COLOR_PLAIN ? 0 : convert_neon(rgb, rows, width, target);
 }
 
 enum color_unit color_best_unit(void) { return COLOR_VECTOR; }
 #else
-#define VECTOR(function, ...) 0
 static int convert(const struct color_rgb *rgb, enum color_unit unit, struct color_rows rows, int width, struct color_target target) {
     (void)rgb, (void)unit, (void)rows, (void)width, (void)target;
     return 0;
@@ -541,12 +345,4 @@ enum color_unit color_best_unit(void) { return COLOR_PLAIN; }
 
 void color_convert_rgb(const struct color_rgb *rgb, enum color_unit unit, struct color_rows rows, int width, struct color_target target) {
     convert_columns(rgb, rows, convert(rgb, unit, rows, width, target), width, target);
-}
-
-void color_change_rows(const struct color_change *change, struct color_planes source, int width, struct color_target target) {
-    change_columns(change, source, VECTOR(change, change, source, width, target), width, target);
-}
-
-void color_halve_pairs(const uint8_t *upper, const uint8_t *lower, int width, uint8_t *result) {
-    halve_columns(upper, lower, VECTOR(halve, upper, lower, width, result), width, result);
 }
