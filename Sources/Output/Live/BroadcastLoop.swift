@@ -1,6 +1,7 @@
 import Bitstream
 import Glibc
 import Network
+import Threading
 import Time
 
 /// The work of a live output's thread: accepts receivers, sends each as much as it can take, and disconnects
@@ -29,6 +30,10 @@ final class BroadcastLoop {
     private var latestKeyframe: Int?
     /// The number of the first unit that no receiver has got that has left.
     private var repeatedEnd = 0
+    /// The time of the round that is being served.
+    private var sendingTime = Instant.distantPast
+    /// Threads that help to serve a crowd; there are none before it comes.
+    private lazy var crew = WorkCrew<BroadcastLoop>(helpers: Processors.count - 1) { $0.send(to: $1) }
     /// When to disconnect receivers that have not read the rest; nil until the stream has ended.
     private var closingTime: Instant?
 
@@ -42,6 +47,10 @@ final class BroadcastLoop {
     private static let closingPatience = Duration.seconds(3)
     /// How long to wait if the system has no descriptor for another receiver.
     private static let acceptancePause = Duration.seconds(1)
+    /// From how many receivers on it is worth waking other threads: these take longer than a wake-up.
+    private static let crowd = 64
+    /// How many receivers a thread serves before it takes others.
+    private static let portion = 16
     /// The most connections accepted in a row before receivers are served.
     private static let arrivalsAtOnce = 64
 
@@ -101,8 +110,9 @@ final class BroadcastLoop {
         if closingTime == nil { takeArrivals(at: now) }
         let window = buffer.window
         if window.isFinished, closingTime == nil { closingTime = now + Self.closingPatience }
+        let hasNews = window.range.upperBound > seenUnits
         noteLatest(in: window)
-        for slot in receivers.indices { serve(slot, window, at: now) }
+        serve(window, hasNews: hasNews, at: now)
         forceKeyframe(at: now)
         let first = firstPosition(in: window, at: now)
         // Such an output has one receiver at most.
@@ -242,13 +252,31 @@ extension BroadcastLoop {
 }
 
 extension BroadcastLoop {
-    private func serve(_ slot: Int, _ window: BroadcastBuffer.Window, at now: Instant) {
-        removeIfHungUp(slot, window, at: now)
-        guard let receiver = receivers[slot] else { return }
-        if receiver.dropIfOverflowed(window, at: now) {
-            events.report(.overflowed(peer: receiver.statistics.peer), at: now)
+    private func serve(_ window: BroadcastBuffer.Window, hasNews: Bool, at now: Instant) {
+        for slot in receivers.indices { prepare(slot, window, at: now) }
+        sendingTime = now
+        if hasNews, receivers.count(where: { $0 != nil }) >= Self.crowd {
+            crew.perform(receivers.indices, in: Self.portion, on: self)
+        } else {
+            send(to: receivers.indices)
         }
-        if let code = receiver.send(from: buffer, at: now) {
+        for slot in receivers.indices { settle(slot, window, at: now) }
+    }
+
+    private func prepare(_ slot: Int, _ window: BroadcastBuffer.Window, at now: Instant) {
+        removeIfHungUp(slot, window, at: now)
+        guard let receiver = receivers[slot], receiver.dropIfOverflowed(window, at: now) else { return }
+        events.report(.overflowed(peer: receiver.statistics.peer), at: now)
+    }
+
+    /// The part of serving that threads do side by side: it changes nothing but these receivers.
+    private func send(to slots: Range<Int>) {
+        for slot in slots { receivers[slot]?.send(from: buffer, at: sendingTime) }
+    }
+
+    private func settle(_ slot: Int, _ window: BroadcastBuffer.Window, at now: Instant) {
+        guard let receiver = receivers[slot] else { return }
+        if let code = receiver.sendingFailure {
             return dismiss(slot, receiver, receiver.departure(for: code), window, at: now)
         }
         if let departure = departure(of: receiver, window, at: now) {

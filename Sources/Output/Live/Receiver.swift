@@ -52,6 +52,8 @@ final class Receiver {
     private let relayStart: Int
     /// Whether everything was sent, with the farewell.
     private var hasFinished = false
+    /// Why nothing more can be sent, as errno; nil as long as it can.
+    private(set) var sendingFailure: Int32?
     /// Why the connection broke, as errno, where only a call said so that is over.
     private var breakage: Int32?
 
@@ -146,8 +148,7 @@ final class Receiver {
     }
 
     /// Sends what is available until the system accepts no more.
-    /// - Returns: errno if the connection is broken.
-    func send(from buffer: BroadcastBuffer, at now: Instant) -> Int32? {
+    func send(from buffer: BroadcastBuffer, at now: Instant) {
         // Note the lag of a unit that is still waiting, whether or not it can be sent now.
         noteLag(at: now)
         skip(in: buffer)
@@ -167,14 +168,15 @@ final class Receiver {
                 blockedSince = blockedSince ?? now
             case .exhausted:
                 blockedSince = blockedSince ?? now
-                return nil
-            case .broken(let code): return code
+                return
+            case .broken(let code):
+                sendingFailure = code
+                return
             }
         }
         // Skipping from keyframe to keyframe is not catching up.
         if isWritable, gate.isOpen, now - latestOverflow >= Self.steadyTime { overflowedSince = nil }
         if now - latestLook >= Self.lookInterval { lookAtConfirmation(at: now) }
-        return nil
     }
 
     private func count(sent byteCount: Int, of entry: BroadcastBuffer.Entry, at now: Instant) {
