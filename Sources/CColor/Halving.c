@@ -28,8 +28,11 @@ AVX2 static inline __m256i pair_means(const uint8_t *upper, const uint8_t *lower
 }
 
 AVX2 static int halve_avx2(const uint8_t *upper, const uint8_t *lower, int width, uint8_t *result) {
+    const uintptr_t ahead = 2 * ((uintptr_t)lower - (uintptr_t)upper);
     int x = 0;
     for (; x + 32 <= width; x += 32) {
+        read_ahead(upper + 2 * x, ahead);
+        read_ahead(lower + 2 * x, ahead);
         const __m256i means = _mm256_packus_epi16(pair_means(upper + 2 * x, lower + 2 * x), pair_means(upper + 2 * x + 32, lower + 2 * x + 32));
         _mm256_storeu_si256((__m256i *)(result + x), _mm256_permute4x64_epi64(means, 0xD8));
     }

@@ -169,12 +169,6 @@ AVX512 static inline __m512i with_luma(__m512i others, __mmask64 quarter, __m512
 // The upper row's first and second sixteen pixels, and the lower row's.
 #define QUARTER(index) (0x0303030303030303ULL << 2 * (index))
 
-// Reads two lines ahead: of the next rows, which the processor does not find by itself. No address is wrong for that.
-static inline void prefetch(const uint8_t *source, uintptr_t distance) {
-    _mm_prefetch((const char *)((uintptr_t)source + distance), _MM_HINT_T1);
-    _mm_prefetch((const char *)((uintptr_t)source + distance + 64), _MM_HINT_T1);
-}
-
 // Cb and Cr of eight blocks, 32 bits each, from the sums of red, green and blue, 16 bits each, and a zero.
 AVX512 static inline __m512i chroma_of_eight(__m512i sums, __m512i weights, __m512i swapped_weights, __m512i bias) {
     const __m512i swapped = _mm512_shuffle_epi32(sums, _MM_PERM_CDAB);
@@ -223,7 +217,8 @@ AVX512 static int convert_avx512(const struct color_rgb *rgb, struct color_rows 
         __m512i luma = _mm512_setzero_si512(), sums[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()};
 #define CONVERT_ROW(source, first_quarter, second_quarter)                                                                       \
     do {                                                                                                                         \
-        prefetch((source), ahead);                                                                                              \
+        read_ahead((source), ahead);                                                                                             \
+        read_ahead((source), ahead + 64);                                                                                        \
         const __m512i first = _mm512_permutexvar_epi8(spread, _mm512_maskz_loadu_epi8(sixteen, source));                        \
         const __m512i second = _mm512_permutexvar_epi8(spread, _mm512_maskz_loadu_epi8(sixteen, (source) + 16 * size));         \
         luma = with_luma(luma, QUARTER(first_quarter), luma_of_sixteen(first, luma_weights, luma_bias));                        \

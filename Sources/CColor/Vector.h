@@ -11,6 +11,11 @@ static inline uint8_t clamped(int32_t value) { return value < 0 ? 0 : value > 25
 
 #define AVX2 __attribute__((target("avx2")))
 
+// Reads a line ahead: of the next rows, which the processor does not find by itself. No address is wrong for that.
+static inline void read_ahead(const uint8_t *source, uintptr_t distance) {
+    _mm_prefetch((const char *)((uintptr_t)source + distance), _MM_HINT_T1);
+}
+
 // Pairs of 16 bits, of which the second may be zero.
 AVX2 static inline __m256i pairs(int16_t first, int16_t second) {
     return _mm256_set1_epi32((int32_t)((uint16_t)first | (uint32_t)(uint16_t)second << 16));
