@@ -67,6 +67,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(name: "Files", dependencies: ["CSystem", "Time"]),
+        .target(name: "Processes", dependencies: ["CSystem"]),
         .target(name: "Network", dependencies: ["CSystem", "CFFmpeg", "CTLS", "Files", "Threading", "Time"]),
         .target(name: "Pictures", dependencies: ["CV4L2", "Time"]),
         .target(name: "Bitstream", dependencies: ["Pictures", "Time"]),
@@ -89,8 +90,8 @@ let package = Package(
         .target(
             name: "Recorder",
             dependencies: [
-                "Pictures", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network", "Text",
-                "Threading", "Time",
+                "Pictures", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network", "Processes",
+                "Text", "Threading", "Time",
             ]),
         .target(
             name: "Inspection", dependencies: ["Bitstream", "Time"],
@@ -100,7 +101,7 @@ let package = Package(
             name: "Diagnostics",
             dependencies: [
                 "Acceleration", "Settings", "Pictures", "Capture", "Encoder", "Decoder", "Bitstream", "Files",
-                "Threading", "Time",
+                "Processes", "Threading", "Time",
             ]),
         .executableTarget(
             name: "camrec",
@@ -159,7 +160,7 @@ let package = Package(
         .testTarget(
             name: "CamplayTests",
             dependencies: ["camplay", "Decoder", "Pictures", "Bitstream", "Threading", "Time", "CFFmpeg"]),
-        .testTarget(name: "TimeTests", dependencies: ["Time"]),
+        .testTarget(name: "TimeTests", dependencies: ["Time", "TestSupport"]),
         .testTarget(name: "TextTests", dependencies: ["Text"]),
         .testTarget(name: "InspectionTests", dependencies: ["Inspection", "Bitstream"]),
         .testTarget(name: "SettingsTests", dependencies: ["Settings"]),
@@ -170,6 +171,7 @@ let package = Package(
             name: "RecorderTests",
             dependencies: [
                 "Recorder", "Pictures", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network",
+                "Processes",
                 "Threading", "Time", "CV4L2", "CTestAllocations", "TestSupport",
             ]),
     ],

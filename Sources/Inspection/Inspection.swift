@@ -1,4 +1,5 @@
 import Bitstream
+import Time
 
 /// The results of inspecting a stream.
 public struct Inspection: Sendable {
@@ -24,6 +25,10 @@ public struct Inspection: Sendable {
 
         /// What it contains besides the coded pictures, in words, such as `sound`.
         public let others: [String]
+        /// When its first picture was captured; nil if it does not say.
+        public var start: WallTime?
+        /// The camera and the program that recorded it; nil if it does not say.
+        public var camera, program: String?
         /// The pictures that an edit list hides.
         public private(set) var hiddenCount = 0
 

@@ -16,6 +16,11 @@ extension Inspection {
     public var facts: [InspectionFact] {
         var facts = [InspectionFact(label: "codec", value: codecText)]
         if let container { facts.append(InspectionFact(label: "container", value: container.text)) }
+        if let start = container?.start {
+            facts.append(InspectionFact(label: "recorded", value: start.iso8601))
+        }
+        if let camera = container?.camera { facts.append(InspectionFact(label: "camera", value: camera)) }
+        if let program = container?.program { facts.append(InspectionFact(label: "program", value: program)) }
         if let format = summary.format {
             facts.append(InspectionFact(label: "size", value: Self.sizeText(format)))
             facts.append(InspectionFact(label: "samples", value: Self.sampleText(format)))

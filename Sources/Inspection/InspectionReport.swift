@@ -115,10 +115,14 @@ extension InspectionReport {
         let firstTime, lastTime: Double?
         let hiddenPictures: Int
         let others: [String]
+        /// In UTC.
+        let startTime: String?
+        let camera, program: String?
 
         init(_ container: Inspection.Container) {
             (hiddenPictures, others) = (container.hiddenCount, container.others)
             name = "\(container.kind)"
+            (startTime, camera, program) = (container.start?.iso8601, container.camera, container.program)
             firstTime = container.times.map { $0.lowerBound.inSeconds }
             lastTime = container.times.map { $0.upperBound.inSeconds }
         }

@@ -10,9 +10,12 @@ public final class FileRollover: AccessUnitSink {
     public let takesPictures: Bool
     /// Nil between the end of a file and the IDR that begins the next.
     private var sink: (any AccessUnitSink)?
+    /// The current file.
+    private var path: String
     private var files: FileSeries
     private let synchronizer: DiskSynchronizer?
     private var reporter: OutputFileReporter
+    private var completion: FileCompletion
     private var summary = SegmentSummary()
     /// Access units lost at the end of a file.
     private var retracted = WrittenUnits()
@@ -22,17 +25,19 @@ public final class FileRollover: AccessUnitSink {
     ///   - path: the file's name.
     ///   - open: opens further files.
     ///   - synchronizer: the one that the files' sinks use.
+    ///   - completion: receives finished files.
     ///   - report: receives events, on the writer's thread.
     public init(
         first: any AccessUnitSink, path: String, stream: StreamDescription, open: @escaping SinkOpening,
         synchronizer: DiskSynchronizer? = nil, clock: any TimeSource = SystemTime(),
+        completion: FileCompletion = FileCompletion(),
         report: @escaping (SegmentEvent) -> Void = { _ in }
     ) {
         (name, takesPictures, sink) = (first.name, first.takesPictures, first)
         files = FileSeries(
             (FileNamePattern(path, expandsTime: false), open), stream: stream,
             volume: Volume(folder: Folder.of(path)), clock: clock)
-        self.synchronizer = synchronizer
+        (self.synchronizer, self.completion, self.path) = (synchronizer, completion, path)
         reporter = OutputFileReporter(clock: clock, handler: report)
         summary.add(path)
     }
@@ -46,6 +51,7 @@ public final class FileRollover: AccessUnitSink {
         if sink == nil, unit.isIDR { try beginFile() }
         guard let sink else { throw OutputError(.noKeyframe, output: name) }
         try sink.write(unit)
+        completion.note(unit)
     }
 
     public func beginStream(_ description: StreamDescription) throws(OutputError) {
@@ -67,7 +73,11 @@ public final class FileRollover: AccessUnitSink {
 
     private func end() throws(OutputError) {
         if let ended = sink.take() {
-            defer { retracted.add(ended.takeRetracted()) }
+            defer {
+                let lost = ended.takeRetracted()
+                retracted.add(lost)
+                completion.finish(path, lost: lost.count)
+            }
             try ended.finish()
         }
         if let error = synchronizer?.takeFailure() { reporter.noteIncomplete(error) }
@@ -76,7 +86,7 @@ public final class FileRollover: AccessUnitSink {
     private func beginFile() throws(OutputError) {
         do throws(OutputError) {
             let opened = try files.next()
-            sink = opened.sink
+            (sink, path) = (opened.sink, opened.path)
             summary.add(opened.path)
             reporter.report(.began(path: opened.path))
         } catch { throw error.asInterruption }

@@ -81,6 +81,7 @@ public final class Capturing {
 
 extension RecordingOutcome.Source {
     fileprivate init(_ stream: any CaptureStream) {
-        (identity, format, controlChanges) = (stream.identity, stream.format, stream.controlChanges)
+        (identity, isLive) = (stream.identity, stream.isLive)
+        (format, controlChanges) = (stream.format, stream.controlChanges)
     }
 }

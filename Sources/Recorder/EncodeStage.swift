@@ -62,6 +62,9 @@ final class EncodeStage: @unchecked Sendable {
     func run() {
         while let picture = ahead.pop() {
             currentPicture = picture.buffer.claim
+            if limits.servesOn, isTooLate(picture.buffer.timestamp) {
+                for track in tracks { track.endFiles() }
+            }
             if isComplete(at: picture.buffer.timestamp) {
                 stop.request()
                 for track in tracks { track.endPicture(isLost: false) }
@@ -124,17 +127,20 @@ final class EncodeStage: @unchecked Sendable {
     }
 
     private func isComplete(at timestamp: Instant) -> Bool {
-        if tracks.allSatisfy(isComplete) { return true }
-        if let duration = limits.duration, let firstTimestamp {
-            return timestamp - firstTimestamp >= duration
-        }
-        return false
+        tracks.allSatisfy(isComplete) || !limits.servesOn && isTooLate(timestamp)
+    }
+
+    private func isTooLate(_ timestamp: Instant) -> Bool {
+        firstTimestamp.map { limits.isReached(at: timestamp, since: $0) } ?? false
     }
 
     /// Whether a track needs no more frames.
     private func isComplete(_ track: EncodeTrack) -> Bool {
-        track.isOver || limits.frames.map { track.frameNumber >= $0 } ?? false
+        track.isOver || !servesOn(track) && limits.isReached(byFrames: track.frameNumber)
     }
+
+    /// Whether a track continues for its live outputs when its files have ended.
+    private func servesOn(_ track: EncodeTrack) -> Bool { limits.servesOn && track.isLive }
 
     /// Publishes the rate changes that every track supports.
     private func publishRateChanges() {
@@ -180,6 +186,9 @@ final class EncodeStage: @unchecked Sendable {
         }
         for track in tracks { track.endPicture(isLost: damage != nil) }
         _ = consume picture
+        if limits.servesOn {
+            for track in tracks where limits.isReached(byFrames: track.frameNumber) { track.endFiles() }
+        }
         if damage != nil { counters.add(to: .corrupt) }
         if isTaken { skippedInARow = 0 } else { skip(damage) }
         // Once the last frame is in, the source can stop without capturing another. One track's cut ends them all:
@@ -189,7 +198,7 @@ final class EncodeStage: @unchecked Sendable {
 
     /// Whether a track takes no picture after the current one.
     private func isLast(_ track: EncodeTrack) -> Bool {
-        track.isOver || limits.frames.map { track.frameNumber + 1 >= $0 } ?? false
+        track.isOver || !servesOn(track) && limits.isReached(byFrames: track.frameNumber + 1)
     }
 
     /// Follows what has changed since the last picture: rates, a pause, the source.

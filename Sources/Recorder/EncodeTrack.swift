@@ -19,12 +19,16 @@ final class EncodeTrack {
     private(set) var isOver = false
     /// The earliest to the latest capture time of the access units.
     private(set) var span: ClosedRange<Instant>?
+    /// The wall-clock time at which the first access unit was captured, by the wall clock as it was then.
+    private(set) var start: WallTime?
     /// The part of the span during which the recording was paused.
     private(set) var pausedTime = Duration.zero
     /// The frame rate in the first access unit's VUI.
     private(set) var statedRate: Double?
 
     private let outputs: [RecordingOutput]
+    /// Those that still take access units.
+    private var takers: [RecordingOutput]
     private let provider: any EncoderProvider
     private let reportRestart: EncoderRestartReport?
     private let watch: CallWatch
@@ -57,7 +61,7 @@ final class EncodeTrack {
         segments = track.segments
         cuts = track.segments
         policy = KeyframePolicy(interval: provider.keyframeInterval)
-        self.outputs = outputs
+        (self.outputs, takers) = (outputs, outputs)
         self.clock = clock
         self.watch = watch
         rate.begin(track.encoder.ratePromise)
@@ -159,7 +163,7 @@ final class EncodeTrack {
         do throws(EncoderError) { try openEncoder() } catch { rebuild(after: error) }
         guard encoder != nil else { return }
         let stream = StreamDescription(provider)
-        for output in outputs { output.beginStream(stream) }
+        for output in takers { output.beginStream(stream) }
     }
 
     /// The result of encoding a picture.
@@ -245,6 +249,27 @@ final class EncodeTrack {
         isPictureTaken = false
     }
 
+    /// Whether an output has receivers, which stay when files have ended.
+    var isLive: Bool { outputs.contains(where: \.choice.isLive) }
+
+    /// Whether its files have ended before its live outputs.
+    private var servesOn = false
+
+    /// Ends the files with the pictures so far, while the live outputs continue. A track without live outputs ends. Call
+    /// between pictures only.
+    func endFiles() {
+        guard !isOver, !servesOn else { return }
+        guard isLive else { return finish() }
+        servesOn = true
+        segments = nil
+        if framesInEncoder > 0 {
+            policy.request()
+            returnHeldBack()
+        }
+        for output in takers where !output.choice.isLive { output.close() }
+        takers.removeAll { !$0.choice.isLive }
+    }
+
     /// Drains the encoder at the end of the stream and closes the outputs.
     func finish() {
         if !isOver {
@@ -265,7 +290,7 @@ final class EncodeTrack {
     private func close() {
         isOver = true
         countLostFrames()
-        for output in outputs { output.close() }
+        for output in takers { output.close() }
         closeEncoder()
     }
 
@@ -280,7 +305,7 @@ final class EncodeTrack {
             let time = unit.timestamp
             span = min(span?.lowerBound ?? time, time)...max(span?.upperBound ?? time, time)
             var isWanted = false
-            for output in outputs where output.accept(unit) { isWanted = true }
+            for output in takers where output.accept(unit) { isWanted = true }
             if !isWanted { return leaveRest() }
         }
     }
@@ -309,6 +334,7 @@ final class EncodeTrack {
 
     private func begin(with unit: AccessUnit) {
         statedRate = unit.statedFrameRate?.framesPerSecond
+        start = clock.wallTime(at: unit.timestamp)
         segments?.anchor(at: unit.timestamp)
     }
 

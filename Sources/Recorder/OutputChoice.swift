@@ -100,6 +100,9 @@ public struct OutputChoice: Sendable {
     /// Whether it is a raw stream in a file, or in a pipe or device.
     public var isRaw: Bool { if case .annexB = form { true } else { false } }
 
+    /// Whether it contains pictures, and not only their times.
+    public var hasPictures: Bool { if case .timestamps = form { false } else { true } }
+
     /// Whether it connects to its receiver.
     public var isConnecting: Bool {
         switch form {

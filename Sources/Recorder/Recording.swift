@@ -89,7 +89,7 @@ public final class Recording {
                 tracks: self.tracks, watch: watch, limits: limits, frames: frames, ahead: ahead,
                 counters: capturing.counters, stop: capturing.stop, control: control,
                 format: capturing.source.format))
-        try start(limits.duration, ahead, report)
+        try start(limits.sourceDuration, ahead, report)
     }
 
     /// How many pictures may be converted at the same time: a camera whose driver granted few buffers needs them.
@@ -125,7 +125,13 @@ public final class Recording {
 
     /// Whether the requested number of frames is encoded.
     public func hasAllFrames(of limits: RecordingLimits) -> Bool {
-        limits.frames.map { frames in encoderCounters.contains { $0[.encoded] >= frames } } ?? false
+        encoderCounters.contains { limits.isReached(byFrames: $0[.encoded]) }
+    }
+
+    /// Whether every file has ended, and only live outputs continue.
+    public var servesOn: Bool {
+        !ended.isRaised && outputs.contains(where: \.choice.isLive)
+            && outputs.allSatisfy { $0.choice.isLive || $0.hasEnded }
     }
 
     /// Whether an output still has something to write.
@@ -156,7 +162,8 @@ public final class Recording {
         return RecordingOutcome(
             capture: captured.error, source: captured.source,
             tracks: tracks.map(RecordingOutcome.Track.init),
-            outputs: outputs.map(\.outcome), hasReachedCut: tracks.contains(where: \.hasReachedCut),
+            outputs: outputs.map(\.outcome), start: capturing.isLive ? tracks.compactMap(\.start).min() : nil,
+            hasReachedCut: tracks.contains(where: \.hasReachedCut),
             leavesThread: hasAbandonedThread)
     }
 }

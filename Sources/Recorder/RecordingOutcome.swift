@@ -3,6 +3,7 @@ import Capture
 import Encoder
 import Output
 import Pictures
+import Time
 
 /// The outcome of a recording.
 public struct RecordingOutcome: Sendable {
@@ -14,6 +15,8 @@ public struct RecordingOutcome: Sendable {
     public let tracks: [Track]
     /// In the order of the recording's outputs.
     public let outputs: [Output]
+    /// When the first encoded picture was captured; nil if there is none, or the source has no clock.
+    public let start: WallTime?
     /// Whether the recording ended where its outputs would have begun new files.
     public let hasReachedCut: Bool
     /// Whether a thread was left hanging in a driver or on a disk: libraries may wait for it at exit.
@@ -23,6 +26,8 @@ public struct RecordingOutcome: Sendable {
     public struct Source: Sendable {
         /// With its latest path.
         public let identity: SourceIdentity
+        /// Whether its pictures come as they are captured, with times of this machine's clock.
+        public let isLive: Bool
         /// The format of its last picture.
         public let format: PictureFormat
         /// The controls set when it was last opened.

@@ -40,7 +40,7 @@ public final class RecordingOutput: @unchecked Sendable {
     private var writeError: OutputError?
     private var thread: WorkerThread?
     private let isClosed = Atomic<Bool>(false)
-    private let hasEnded = Atomic<Bool>(false)
+    private let isOver = Atomic<Bool>(false)
     private var blockage: Blockage?
     private var blockError: OutputError?
     private var messages = MessageLimit()
@@ -86,7 +86,7 @@ public final class RecordingOutput: @unchecked Sendable {
         if stage.ring != nil { stage.control.whenTriggered { [items] in items.offer(.event) } }
         thread = WorkerThread { [self] in
             writeError = stage.run()
-            hasEnded.store(true, ordering: .releasing)
+            isOver.store(true, ordering: .releasing)
             ended(stage.hasGivenUp ? writeError : nil)
         }
         return thread != nil
@@ -123,16 +123,19 @@ public final class RecordingOutput: @unchecked Sendable {
         items.close()
     }
 
+    /// Whether its writer has ended.
+    var hasEnded: Bool { isOver.load(ordering: .acquiring) }
+
     /// Whether its writer still has something to do.
     var hasUnwritten: Bool {
-        guard !hasEnded.load(ordering: .acquiring) else { return false }
+        guard !hasEnded else { return false }
         return isClosed.load(ordering: .acquiring)
             || counters[.accepted] > counters[.written] + counters[.lost] + counters[.passed]
     }
 
     /// Abandons the output unless it has ended by itself: `join` will not wait for it.
     func abandon() {
-        isAbandoned = !hasEnded.load(ordering: .acquiring)
+        isAbandoned = !hasEnded
         if isAbandoned { close() }
     }
 

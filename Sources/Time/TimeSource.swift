@@ -12,6 +12,12 @@ public protocol TimeSource: Sendable {
     var suspendedTime: Duration { get }
 }
 
+extension TimeSource {
+    /// Returns the wall-clock time at an instant, by the wall clock as it is now: it may have been set since, and the
+    /// machine suspended.
+    public func wallTime(at instant: Instant) -> WallTime { wallTime - (now - instant) }
+}
+
 /// The system's clocks.
 public struct SystemTime: TimeSource {
     /// The system's clocks.

@@ -4,12 +4,19 @@ import Output
 import Recorder
 import Terminal
 import Threading
+import Time
 
 /// Opens the outputs that are files, named pipes or standard output.
 struct FileOutput {
     let overwrite: Bool
     let segments: SegmentOptions
     let console: Console
+    /// What containers say about the recording.
+    let metadata: FileMetadata
+    /// The clocks by which pictures are captured; nil if the source has none.
+    let captureClock: (any TimeSource)?
+    /// Receives finished files; nil if nobody wants them.
+    let program: SegmentProgram?
     /// Ends a wait for a pipe's reader.
     let interruption: Interruption
 
@@ -20,20 +27,22 @@ struct FileOutput {
         let report: (SegmentEvent) -> Void = { [console] event in
             if event.isWarning { console.warn("\(event)") } else { console.inform("\(event)") }
         }
+        let completion = FileCompletion(
+            captureClock: captureClock, report: choice.hasPictures ? program.map { $0.start(for:) } : nil)
         if segments.isSegmented || beginsAgain(choice.path), choice.isFile {
             var plan = segments.plan(path: choice.path, timestamps: choice.timestamps)
-            if case .timestamps = choice.form { plan.takesPictures = false }
+            plan.takesPictures = choice.hasPictures
             return try SegmentRecorder(
                 plan, stream: stream, open: open,
                 openTimestamps: opening(.timestamps, overwrite: false, synchronizer),
-                synchronizer: synchronizer, report: report)
+                synchronizer: synchronizer, completion: completion, report: report)
         }
         if let base = choice.datedBelow { try Self.makeFolder(of: choice.path, below: base) }
         let first = try opening(choice.form, overwrite: overwrite, synchronizer)(choice.path, stream)
         guard choice.isFile else { return first }
         return FileRollover(
             first: first, path: choice.path, stream: stream, open: open, synchronizer: synchronizer,
-            report: report)
+            completion: completion, report: report)
     }
 
     /// Creates the folders named by a date.
@@ -57,12 +66,13 @@ struct FileOutput {
     private func opening(
         _ form: OutputChoice.Form, overwrite: Bool, _ synchronizer: DiskSynchronizer?
     ) -> SinkOpening {
-        { [interruption] (path, stream) throws(OutputError) in
+        { [interruption, metadata, captureClock] (path, stream) throws(OutputError) in
             switch form {
             case .container(let format):
                 try ContainerSink(
                     path: path, format: format, overwrite: overwrite, stream: stream,
-                    interruption: interruption, synchronizer: synchronizer)
+                    metadata: metadata, captureClock: captureClock, interruption: interruption,
+                    synchronizer: synchronizer)
             case .timestamps:
                 try TimestampFileSink(
                     path: path, overwrite: overwrite, stream: stream, interruption: interruption,

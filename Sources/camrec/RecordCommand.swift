@@ -119,6 +119,17 @@ struct RecordCommand: ParsableCommand {
         return choices + [OutputChoice(timestamps: path, of: first)]
     }
 
+    /// The command without its files, which a previous process has recorded.
+    var withoutFiles: RecordCommand {
+        var command = self
+        // Live outputs have the files' codec.
+        command.stream.codec = choices.first(where: \.isLive)?.codec
+        (command.arguments, command.settingsOutputs) = (outputs.filter { OutputName($0).isAddress }, [])
+        (command.reporting.timestamps, command.segments.segment, command.segments.ring) = (nil, nil, nil)
+        (command.length.frames, command.length.duration, command.length.serveOn) = (nil, nil, false)
+        return command
+    }
+
     func run() throws {
         let console = Console(isQuiet: reporting.quiet, isVerbose: reporting.verbose, isDetached: true)
         defer { console.finish() }

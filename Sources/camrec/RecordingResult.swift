@@ -16,9 +16,13 @@ struct RecordingResult: Encodable {
     let output: String
     let frames: Frames
     let bytes: Int
+    /// When the first encoded picture was captured, in UTC; nil if the source has no clock.
+    let startTime: String?
     let seconds: Double
     let latency: Latency?
     let error: String?
+    /// Nil without `--on-segment`.
+    let onSegment: OnSegment?
     let encoders: [Encoder]
     let outputs: [Output]
     /// The live outputs' receivers: all that were connected at the end, and the latest that had left.
@@ -31,6 +35,13 @@ struct RecordingResult: Encodable {
         let bus: String?
         /// The controls set by `--control`, with the camera's current values.
         let controls: [String: String]
+    }
+
+    /// What became of the program for finished files.
+    struct OnSegment: Encodable {
+        let program: String
+        /// Files for which it was started, for which it then failed, and for which it was not started.
+        let started, failed, leftOut: Int
     }
 
     /// The source and its failures.
@@ -167,7 +178,7 @@ struct RecordingResult: Encodable {
         let maximumMilliseconds: Double
     }
 
-    init(_ recording: Recording, _ outcome: RecordingOutcome, elapsed: Duration) {
+    init(_ recording: Recording, _ outcome: RecordingOutcome, elapsed: Duration, _ program: SegmentProgram?) {
         let (identity, granted) = (outcome.source.identity, outcome.source.format)
         device = Device(
             path: identity.device, name: identity.name, driver: identity.driver, bus: identity.bus,
@@ -188,9 +199,15 @@ struct RecordingResult: Encodable {
         (self.encoders, self.outputs, self.encoder) = (encoders, outputs, encoder)
         (output, bytes, latency) = (first.output, first.bytes, first.latency)
         frames = Frames(recording.counters, encoder.frames, first)
-        seconds = elapsed.inSeconds
+        (startTime, seconds) = (outcome.start?.iso8601, elapsed.inSeconds)
         receivers = outcome.outputs.flatMap { ReceiverReport.all(of: $0.receivers, output: $0.name) }
         error = outcome.errors.first?.description
+        onSegment = program.map { program in
+            let counts = program.counts
+            return OnSegment(
+                program: program.path, started: counts.started, failed: counts.failed, leftOut: counts.leftOut
+            )
+        }
     }
 }
 

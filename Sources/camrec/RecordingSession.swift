@@ -20,6 +20,8 @@ struct RecordingSession {
 
     /// How long a pipe's reader may stall after the wait for it was ended.
     private static let patience = Duration.seconds(5)
+    /// How long to wait at the end for the programs of finished files.
+    private static let programPatience = Duration.seconds(10)
     private static let progressInterval = Duration.milliseconds(500)
     /// The interval between checks for hung outputs.
     private static let lookInterval = Duration.seconds(5)
@@ -34,6 +36,12 @@ struct RecordingSession {
         var deadline = command.length.limits.duration.map {
             RecordingDeadline(duration: $0, folder: ServiceEnvironment.own.runtimeFolder)
         }
+        if deadline?.isOver == true, command.length.serveOn {
+            console.warn("--duration ended before the service was restarted; only live outputs continue")
+            return RecordingSession(
+                command: command.withoutFiles, console: console, signals: signals, control: control
+            ).run()
+        }
         if deadline?.isOver == true {
             console.warn("--duration ended before the service was restarted; nothing more is recorded")
             return Ending(status: .incomplete, leavesThread: false)
@@ -45,7 +53,7 @@ struct RecordingSession {
             console.fail(error.description)
             return Ending(
                 status: ServiceEnvironment.own.status(
-                    ExitStatus(error), isComplete: deadline?.isOver == true),
+                    ExitStatus(error), isComplete: isComplete(deadline)),
                 leavesThread: leavesThread)
         }
     }
@@ -81,7 +89,9 @@ struct RecordingSession {
         let report = try ReportFile(
             command.reporting, names: command.reporting.report.map(command.segments.names), at: now)
         let controlSocket = try openControlSocket()
-        let plans = try openOutputs(choices, providers, report, interruption: outputGivenUp)
+        let program = try segmentProgram()
+        let plans = try openOutputs(
+            choices, providers, report, opened, program, interruption: outputGivenUp)
         RecordingNotes(command: command, console: console).report(opened, providers, choices)
         let limits = limits(&deadline)
         let recording = try Recording(
@@ -97,13 +107,22 @@ struct RecordingSession {
         defer { withExtendedLifetime(controlServer) {} }
         wait(for: recording, since: start, outputGivenUp: outputGivenUp, &service)
         let outcome = recording.finish()
-        let result = RecordingResult(recording, outcome, elapsed: Instant.now - start)
+        let elapsed = Instant.now - start
+        if let program { finish(program, &service) }
+        let result = RecordingResult(recording, outcome, elapsed: elapsed, program)
         var status = try conclude(result, outcome.errors, report)
         if status == .done, outcome.hasReachedCut { status = .superseded }
         return Ending(
             status: ServiceEnvironment.own.status(
-                status, isComplete: deadline?.isOver == true || recording.hasAllFrames(of: limits)),
+                status,
+                isComplete: isComplete(deadline)
+                    || !limits.servesOn && recording.hasAllFrames(of: limits)),
             leavesThread: outcome.leavesThread || hasHungNode(providers))
+    }
+
+    /// Whether the whole requested time is over, and nothing remains to be served.
+    private func isComplete(_ deadline: RecordingDeadline?) -> Bool {
+        deadline?.isOver == true && !command.length.serveOn
     }
 
     private func succession(isLive: Bool) -> Succession {
@@ -171,7 +190,7 @@ struct RecordingSession {
                 try CaptureSource.open(
                     command.source.device, request: command.source.request, isPaced: command.source.pace)
             } isOver: {
-                deadline?.isOver == true
+                isComplete(deadline)
             } failed: { failure in
                 if failure.isFirst { noteWait(failure, service) }
                 service.wait("waiting for the camera: \(failure.error)")
@@ -209,17 +228,47 @@ struct RecordingSession {
 
     private func openOutputs(
         _ choices: [OutputChoice], _ providers: [BackendEncoderProvider], _ report: ReportFile?,
-        interruption: Interruption
+        _ source: RecordingOutcome.Source, _ program: SegmentProgram?, interruption: Interruption
     ) throws(RecordingError) -> [OutputPlan] {
+        // Pictures of a file were captured nobody knows when.
+        let metadata = FileMetadata(
+            camera: source.isLive ? source.identity.name : nil, program: "camrec \(Version.current)")
         let opener = OutputOpener(
             files: FileOutput(
                 overwrite: command.reporting.overwrite, segments: command.segments, console: console,
-                interruption: interruption),
+                metadata: metadata, captureClock: source.isLive ? SystemTime() : nil,
+                program: program, interruption: interruption),
             live: LiveOutput(arguments: command.live, console: console, control: control),
             ring: command.segments.ringPlan)
         do throws(OutputError) { return try opener.open(choices, providers, besides: report) } catch {
             throw .output(error)
         }
+    }
+
+    /// Returns what starts the program for finished files; nil if there is none.
+    private func segmentProgram() throws(RecordingError) -> SegmentProgram? {
+        guard let path = command.segments.onSegment else { return nil }
+        let program = SegmentProgram(
+            path, environment: ProgramEnvironment.forPrograms(), isDurable: command.segments.sync != nil,
+            report: { [console] event in console.warn("\(event)") })
+        guard let program else { throw .noResources }
+        return program
+    }
+
+    /// Gives the programs for the last files some time; the first signal ends that.
+    private func finish(_ program: SegmentProgram, _ service: inout ServiceReport) {
+        program.close()
+        let deadline = Instant.now + Self.programPatience
+        let interruption = signals.interruption.isRaised ? nil : signals.interruption
+        var wake = Wake.due
+        while case .due = wake, Instant.now < deadline {
+            service.wait("waiting for \(program.path)")
+            wake = Wake.wait(
+                for: program.ended.descriptor, unless: interruption,
+                until: min(deadline, Instant.now + (service.interval ?? Self.programPatience)))
+        }
+        if case .ready = wake { return }
+        program.giveUp()
     }
 
     private func openControlSocket() throws(RecordingError) -> PathListener? {
@@ -250,11 +299,15 @@ struct RecordingSession {
         _ service: inout ServiceReport
     ) {
         var progress = Progress(start: start)
-        var isStopping = false
+        var (isStopping, servesOn) = (false, false)
         var stall = ShutdownPatience(isAttended: console.hasProgress)
         while !recording.ended.isRaised {
             service.update(recording)
             if service.isSuperseded { control.endAtCut() }
+            if !servesOn, recording.servesOn {
+                servesOn = true
+                console.inform("the files have ended; live outputs continue until Ctrl-C")
+            }
             let interval =
                 console.hasProgress || isStopping
                 ? Self.progressInterval : service.interval ?? Self.lookInterval

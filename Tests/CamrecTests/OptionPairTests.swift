@@ -33,6 +33,7 @@ import Testing
         "control": Sample("--control=brightness=1"),
         "restore-controls": Sample("--restore-controls", needs: "--control=brightness=1"),
         "frames": Sample("--frames=9"), "duration": Sample("--duration=9s"),
+        "serve-on": Sample("--serve-on", needs: "--duration=9s", "--listen=9982"),
         "encoder": Sample("--encoder=software"), "encoder:vaapi": Sample("--encoder=vaapi"),
         "encoder:auto": Sample("--encoder=auto"),
         "render-node": Sample("--render-node=/dev/dri/renderD128"),
@@ -62,6 +63,7 @@ import Testing
         "utc": Sample("--utc", needs: "--segment=10m"), "keep": Sample("--keep=7d", needs: "--segment=10m"),
         "keep:bytes": Sample("--keep=100G", needs: "--segment=10m"),
         "min-free": Sample("--min-free=1G", needs: "--segment=10m"), "sync": Sample("--sync=5s"),
+        "on-segment": Sample("--on-segment=/bin/true"),
         "ring": Sample("--ring=1m"), "post": Sample("--post=1m", needs: "--ring=1m"),
         "listen": Sample("--listen=9982"), "listen:open": Sample("--listen=0.0.0.0:9982"),
         "listen:socket": Sample("--listen=unix:/tmp/x,mode=660"),
@@ -135,7 +137,11 @@ import Testing
         (["level:low", "level:h264"], ["max-bitrate", "max-bitrate:same", "max-bitrate:low"], .refused),
         (["level", "level:low", "level:h264"], ["size:large"], .refused),
         // Outputs that are not files.
-        (["output:stream", "output:sent", "output:published"], segments + ["sync"], .refused),
+        (
+            ["output:sent", "output:published"], segments + ["sync", "on-segment", "serve-on"],
+            .refused
+        ),
+        (["output:stream"], segments + ["sync", "on-segment"], .refused),
         // Browsers reject B frames.
         (["output:published", "ca-file"], ["bframes"], .refused),
         (["output:stream"], ["report:stream", "timestamps:stream"], .refused),
@@ -231,6 +237,11 @@ import Testing
             (["--sync=5s", "rtsp://host/cam"], "--sync needs an output that is a file"),
             (["--sync=5s", "-"], "--sync needs an output that is a file"),
             (["--sync=5s", "--listen=1"], "--sync needs an output that is a file"),
+            (["--on-segment=true", "-"], "--on-segment needs an output that is a file"),
+            (["--on-segment=true", "--listen=1"], "--on-segment needs an output that is a file"),
+            (["--serve-on", "--listen=1", "a.h264"], "--serve-on needs --frames or --duration"),
+            (["--serve-on", "--frames=9", "a.h264"], "--serve-on needs --listen or an output that connects"),
+            (["--serve-on", "--frames=9", "--listen=1"], "--serve-on needs an output that is a file"),
             (["--rate-window=2s", "--quality=24", "a.h264"], "add --max-bitrate"),
             (["--device=test", "--wait=1s", "a.h264"], "--wait is for cameras"),
             (["--device=a.y4m", "--device-timeout=1s", "a.h264"], "--device-timeout is for cameras"),
@@ -273,6 +284,8 @@ import Testing
             ["--rate-window=2s", "--quality=24", "--max-bitrate=4M", "a.h264"], ["--utc", "%H.h264"],
             ["--utc", "--report=%F.json", "a.h264"],
             ["--rate-control=cbr", "--bitrate=2M", "--max-bitrate=2M", "a.h264"],
+            ["--serve-on", "--frames=9", "rtsp://host/cam", "a.h264"],
+            ["--serve-on", "--duration=9s", "--listen=1", "-"], ["--on-segment=upload", "a.h264", "-"],
             ["--level=1", "--fps=30", "a.h264"], ["--max-clients-per-address=2", "--listen=[::]", "a.h264"],
             ["--overwrite", "--segment=1s", "--report=r", "a.h264"],
             ["--no-pace", "--device=a.y4m", "a.h264"], ["--align", "--segment=24h", "a.h264"],
@@ -283,6 +296,7 @@ import Testing
     @Test(
         "warns of options without effect",
         arguments: [
+            ["--on-segment=/nowhere/upload", "a.h264"], ["--on-segment=/bin/cp -a", "a.h264"],
             ["--no-pace", "a.h264"], ["--overwrite", "-"], ["--overwrite", "--listen=1"],
             ["--max-clients-per-address=2", "--listen=localhost:1"],
             ["--max-clients-per-address=2", "--listen=[::1]:1"],

@@ -7,6 +7,7 @@ import Pictures
 import TestSupport
 import Testing
 import Threading
+import Time
 
 @testable import Capture
 @testable import Recorder
@@ -47,6 +48,19 @@ import Threading
         #expect(recording.counted[.bytes] == sink.units.map(\.count).reduce(0, +))
         #expect(recording.counted.addUp)
         #expect(outcome.outputs[0].latency == nil)
+    }
+
+    @Test(
+        "its start is the first picture's capture by the wall clock, if the source has this machine's clock")
+    func start() throws {
+        func start(isLive: Bool) throws -> WallTime? {
+            let stream = try ScriptedStream([.pictures(3)], isLive: isLive)
+            return try record(stream, to: ScriptedSink()).finish().start
+        }
+        // Its first picture was captured at the clock's start.
+        let boot = SystemTime().wallTime(at: .start)
+        #expect((try #require(try start(isLive: true)) - boot).magnitude < .seconds(60))
+        #expect(try start(isLive: false) == nil)
     }
 
     @Test("a pause drops and counts pictures, and ends with a keyframe; the grid counts encoded ones")

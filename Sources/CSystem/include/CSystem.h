@@ -3,5 +3,6 @@
 
 #include "Files.h"
 #include "Network.h"
+#include "Processes.h"
 
 #endif

@@ -1,4 +1,5 @@
-@preconcurrency import Glibc
+import Glibc
+import Processes
 import Time
 
 /// Runs this program in a child process: whatever a driver does to the child, this process continues.
@@ -31,37 +32,17 @@ public enum ChildProcess {
         guard result == 0 else { return .failed("no pipe: \(String(cString: strerror(errno)))") }
         defer { close(ends.0) }
         for end in [ends.0, ends.1] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let (child, code) = start(program, arguments, output: ends.1)
-        close(ends.1)
-        guard code == 0 else { return .failed("not started: \(String(cString: strerror(code)))") }
+        let child: SpawnedProcess
+        do throws(SpawnedProcess.Failure) {
+            defer { close(ends.1) }
+            child = try SpawnedProcess(program, arguments, output: ends.1)
+        } catch { return .failed("not started: \(error)") }
         var output: [UInt8] = []
         if read(ends.0, patience: patience, into: &output) { return ending(of: child, output) }
-        kill(child, SIGKILL)
+        child.kill()
         // The pipe closes when it ends.
         if read(ends.0, patience: lastPatience, into: &output) { _ = ending(of: child, output) }
         return .silent
-    }
-
-    private static func start(
-        _ program: String, _ arguments: [String], output: Int32
-    ) -> (child: pid_t, code: Int32) {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-        // Threads of some libraries block signals, and child processes inherit that.
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        var words = ([program] + arguments).map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
-        var child: pid_t = 0
-        let code = posix_spawn(&child, program, &actions, &attributes, &words, environ)
-        return (child, code)
     }
 
     /// Reads to the end.
@@ -80,14 +61,10 @@ public enum ChildProcess {
         }
     }
 
-    private static func ending(of child: pid_t, _ output: [UInt8]) -> Ending {
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0 {
-            guard errno == EINTR else { return .failed(String(cString: strerror(errno))) }
-        }
-        // The macros of <sys/wait.h>, which Swift does not import.
-        let signal = status & 0x7f, exitCode = (status >> 8) & 0xff
-        if signal != 0 { return .failed("signal \(signal), \(String(cString: strsignal(signal)))") }
-        return exitCode == 0 ? .done(output) : .failed("exit code \(exitCode)")
+    private static func ending(of child: SpawnedProcess, _ output: [UInt8]) -> Ending {
+        do throws(SpawnedProcess.Failure) {
+            let ending = try child.wait()
+            return ending == .exited(0) ? .done(output) : .failed("\(ending)")
+        } catch { return .failed("\(error)") }
     }
 }

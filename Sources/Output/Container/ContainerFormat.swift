@@ -29,7 +29,7 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
     /// benefit.
     var finishedOptions: [(name: String, value: String)]? {
         // The index precedes the pictures, so that a player on the network can start at once.
-        self == .mp4 ? [("movflags", "faststart")] : nil
+        self == .mp4 ? [("movflags", "faststart+\(Self.metadataFlag)")] : nil
     }
 
     /// libavformat's options for a file that can be played up to the last data written.
@@ -45,7 +45,7 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
             // The same for a fragment, in microseconds. The movie header waits for the first one, because
             // only then is the delay of B pictures known.
             return [
-                ("movflags", "frag_keyframe+delay_moov+default_base_moof"),
+                ("movflags", "frag_keyframe+delay_moov+default_base_moof+\(Self.metadataFlag)"),
                 ("frag_duration", "\(microseconds)"),
             ]
         case .transportStream:
@@ -54,6 +54,9 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
             return [("mpegts_flags", "pat_pmt_at_frames+initial_discontinuity")]
         }
     }
+
+    /// MP4's own creation time counts whole seconds, and it knows few other texts: with this, it stores what it is given.
+    private static let metadataFlag = "use_metadata_tags"
 
     /// The longest time between pictures that it can store; a longer one is replaced by a frame's duration.
     var largestStep: Duration {

@@ -88,6 +88,9 @@ public final class ContainerReader {
     /// What the file has besides video, in words, such as `sound`.
     public var leftOut: [String] { demuxer.leftOut }
 
+    /// What the file says about the recording.
+    public var metadata: FileMetadata { demuxer.metadata }
+
     /// The file's identity.
     public var identity: FileIdentity? { FileIdentity(descriptor: descriptor.number) }
 

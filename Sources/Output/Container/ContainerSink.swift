@@ -22,6 +22,8 @@ public final class ContainerSink: AccessUnitSink {
     private let file: OutputFile
     private let format: ContainerFormat
     private let stream: StreamDescription
+    private let metadata: FileMetadata
+    private let captureClock: (any TimeSource)?
     private let library: cformat_library
     private var muxer: Muxer?
     /// The time after which a cluster or fragment ends.
@@ -39,6 +41,9 @@ public final class ContainerSink: AccessUnitSink {
     /// Opens `path`, or standard output for `-`.
     /// - Parameters:
     ///   - stream: what will be written.
+    ///   - metadata: what the file says about the recording.
+    ///   - captureClock: the clocks of the access units' timestamps, which give the file its start; nil if that is
+    ///     unknown.
     ///   - interruption: ends a wait for a pipe's reader.
     ///   - synchronizer: flushes written data to the disk, more often than once a second; pictures are then
     ///     held back no longer than its interval.
@@ -46,6 +51,7 @@ public final class ContainerSink: AccessUnitSink {
     ///     the output is a pipe.
     public init(
         path: String, format: ContainerFormat, overwrite: Bool, stream: StreamDescription,
+        metadata: FileMetadata = FileMetadata(), captureClock: (any TimeSource)? = nil,
         interruption: Interruption, synchronizer: DiskSynchronizer? = nil, isFinished: Bool = false
     ) throws(OutputError) {
         do throws(ContainerLibrary.Failure) {
@@ -56,7 +62,9 @@ public final class ContainerSink: AccessUnitSink {
         file = try OutputFile(
             path: path, overwrite: overwrite, interruption: interruption, synchronizer: synchronizer,
             isStaged: isFinished && format.finishedOptions != nil)
-        (self.format, self.stream) = (format, stream)
+        (self.format, self.stream, self.metadata, self.captureClock) = (
+            format, stream, metadata, captureClock
+        )
         pieceDuration = min(Self.longestPiece, synchronizer?.interval ?? Self.longestPiece)
     }
 
@@ -118,9 +126,12 @@ public final class ContainerSink: AccessUnitSink {
         } catch { throw abandon(because: error) }
     }
 
+    /// The header says when the first picture was captured.
     private func begin(with unit: AccessUnit) throws(OutputError) -> Muxer {
-        try Muxer(
-            format, library: library, stream: stream, keyframe: unit,
+        var metadata = metadata
+        metadata.start = captureClock?.wallTime(at: unit.timestamp)
+        return try Muxer(
+            format, library: library, stream: stream, keyframe: unit, metadata: metadata,
             options: (file.isStaged ? format.finishedOptions : nil)
                 ?? format.muxerOptions(pieceDuration: pieceDuration), to: file)
     }

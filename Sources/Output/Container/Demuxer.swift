@@ -110,6 +110,13 @@ final class Demuxer {
         return Array(UnsafeBufferPointer(start: bytes, count: Int(parameters.extradata_size)))
     }
 
+    /// What the container says about the recording.
+    var metadata: FileMetadata {
+        FileMetadata { name in
+            av_dict_get(context?.pointee.metadata, name, nil, 0)?.pointee.value.map { String(cString: $0) }
+        }
+    }
+
     /// The next packet of the video, or the damage before it.
     func next() throws(InputError) -> Reading {
         guard let packet else { return .end }

@@ -39,10 +39,12 @@ final class Muxer {
     /// Begins a container and writes its header.
     /// - Parameters:
     ///   - keyframe: the first access unit, with its parameter sets. Not written yet.
+    ///   - metadata: what the file says about the recording.
     ///   - options: libavformat's.
     init(
         _ format: ContainerFormat, library: cformat_library, stream: StreamDescription, keyframe: AccessUnit,
-        options: [(name: String, value: String)], to file: any MuxerOutput
+        metadata: FileMetadata = FileMetadata(), options: [(name: String, value: String)],
+        to file: any MuxerOutput
     ) throws(OutputError) {
         let parameterSets = keyframe.parameterSets
         cffmpeg_keep_log()
@@ -63,6 +65,9 @@ final class Muxer {
         headerParameterSets = format == .transportStream ? [] : parameterSets
         try attach(isSeekable: file.isSeekable)
         try addStream(stream, format: format, parameterSets: parameterSets)
+        for entry in metadata.entries(for: format) {
+            av_dict_set(&context.pointee.metadata, entry.name, entry.value, 0)
+        }
         clock = PacketClock(
             ticksPerSecond: try writeHeader(options), stream: stream, largestStep: format.largestStep)
         headerCount = file.count

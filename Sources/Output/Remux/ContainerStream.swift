@@ -17,6 +17,7 @@ final class ContainerStream: PictureStream {
     var identity: FileIdentity? { reader.identity }
     var codec: Codec { reader.codec }
     var hasTimes: Bool { true }
+    var metadata: FileMetadata { reader.metadata }
 
     func forEachPicture(
         isOver: () -> Bool, _ body: (StreamPicture?) throws(RemuxError) -> Void

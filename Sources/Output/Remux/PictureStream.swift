@@ -20,6 +20,8 @@ protocol PictureStream: AnyObject {
     var codec: Codec { get }
     /// Whether its pictures have their own times.
     var hasTimes: Bool { get }
+    /// What it says about the recording.
+    var metadata: FileMetadata { get }
     /// What cannot be read at its end, in words, after it has been read completely; nil if there is nothing.
     var brokenEnd: String? { get }
     /// The damage, by the reader that found it, after it has been read completely.
@@ -39,6 +41,9 @@ protocol PictureStream: AnyObject {
 
 extension PictureStream {
     var brokenEnd: String? { damage.compactMap(\.atEnd).first }
+
+    /// A raw stream says nothing.
+    var metadata: FileMetadata { FileMetadata() }
 
     /// A raw stream is preserved completely.
     var remarks: [String] { [] }

@@ -2,6 +2,7 @@ import Bitstream
 import Files
 import Pictures
 import Threading
+import Time
 
 /// Converts a recording into another form and keeps each picture's time: from a container, or from a raw
 /// stream with its timestamp file or at a constant rate. Nothing is re-encoded.
@@ -144,6 +145,7 @@ public final class Remux {
                 .container(
                     try ContainerSink(
                         path: output, format: format, overwrite: overwrite, stream: description,
+                        metadata: stream.metadata, captureClock: stream.metadata.start.map(RecordedTime.init),
                         interruption: interruption, isFinished: true))
             }
         }
@@ -161,4 +163,14 @@ public final class Remux {
         }
         return count - wanted
     }
+}
+
+/// The clocks of a recording whose first picture is at `Instant.start`.
+private struct RecordedTime: TimeSource {
+    let now = Instant.start
+    let suspendedTime = Duration.zero
+    /// When that picture was captured.
+    let wallTime: WallTime
+
+    init(_ start: WallTime) { wallTime = start }
 }

@@ -25,7 +25,7 @@ public final class ClockGrid: Sendable, Hashable {
     public convenience init(every length: Duration, isUTC: Bool) {
         self.init(
             every: length, offset: { isUTC ? .zero : Self.localOffset(at: $0) },
-            wallTime: { WallTime.now - (.now - $0) })
+            wallTime: { SystemTime().wallTime(at: $0) })
     }
 
     /// - Parameters:

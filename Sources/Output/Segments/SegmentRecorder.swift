@@ -16,6 +16,7 @@ public final class SegmentRecorder: AccessUnitSink {
     private var files: FileSeries
     private var upkeep: SegmentUpkeep
     private var reporter: OutputFileReporter
+    private var completion: FileCompletion
     private var schedule: SegmentSchedule?
     private var segment: Segment?
     /// Whether the next IDR begins a segment.
@@ -47,14 +48,16 @@ public final class SegmentRecorder: AccessUnitSink {
     ///   - open: opens a segment.
     ///   - openTimestamps: opens the file of a segment's timestamps, if the plan has any.
     ///   - synchronizer: the one that both use.
+    ///   - completion: receives finished files.
     ///   - report: receives events, on the writer's thread.
     public init(
         _ plan: SegmentPlan, stream: StreamDescription, open: @escaping SinkOpening,
         openTimestamps: SinkOpening? = nil, synchronizer: DiskSynchronizer? = nil,
-        clock: any TimeSource = SystemTime(),
+        clock: any TimeSource = SystemTime(), completion: FileCompletion = FileCompletion(),
         report: @escaping (SegmentEvent) -> Void = { _ in }
     ) throws(OutputError) {
         (self.plan, self.clock, self.synchronizer) = (plan, clock, synchronizer)
+        self.completion = completion
         for names in plan.allNames {
             // Folders with the time in their names are created; those above them may be mistyped, or not mounted.
             guard access(names.folder + "/", W_OK | X_OK) == 0 else {
@@ -92,6 +95,7 @@ public final class SegmentRecorder: AccessUnitSink {
         if unit.isIDR, isCutDue || segment == nil { try begin(with: unit) }
         guard let sink = segment?.sink else { throw loss() }
         do throws(OutputError) { try sink.write(unit) } catch { throw interrupt(error) }
+        completion.note(unit)
         if outage.isActive { resume() }
         writeTimestamp(of: unit)
         grow(by: unit.count)
@@ -160,9 +164,16 @@ extension SegmentRecorder {
 
     private func endSegment() throws(OutputError) {
         guard let ended = segment.take() else { return }
-        defer { upkeep.end(ended.path) }
+        var lost = WrittenUnits()
+        defer {
+            upkeep.end(ended.path)
+            completion.finish(ended.path, lost: lost.count)
+        }
         do throws(OutputError) { try ended.timestamps?.finish() } catch { reporter.noteTimestamps(error) }
-        defer { retracted.add(ended.sink.takeRetracted()) }
+        defer {
+            lost = ended.sink.takeRetracted()
+            retracted.add(lost)
+        }
         try ended.sink.finish()
     }
 

@@ -56,6 +56,9 @@ public struct ControlDesk: Sendable {
             guard abilities.hasRing else {
                 return ControlReply(error: "no ring is kept in memory; record with --ring")
             }
+            guard outputs.contains(where: { !$0.choice.isLive && !$0.hasEnded }) else {
+                return ControlReply(error: "the files have ended; start another recording")
+            }
             control.trigger()
         case .pause: control.pause()
         case .resume: control.resume()

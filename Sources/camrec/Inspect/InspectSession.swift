@@ -86,7 +86,11 @@ struct InspectSession {
         var run = InspectionRun(
             command.report, name: input.name, codec: reader.codec, framing: .annexB, files: files,
             unitByteLimit: Self.unitByteLimit)
-        run.container = Inspection.Container(reader.container, others: reader.leftOut)
+        var container = Inspection.Container(reader.container, others: reader.leftOut)
+        let metadata = reader.metadata
+        (container.start, container.camera) = (metadata.start, metadata.camera)
+        container.program = metadata.program
+        run.container = container
         while let packet = try next(of: reader, for: &run) {
             let picture = reader.bytes
             try run.take(packet, picture.span.bytes)

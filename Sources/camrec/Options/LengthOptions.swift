@@ -12,7 +12,10 @@ struct LengthOptions: ParsableArguments {
         help: ArgumentHelp("Stop after a time: 90s, 10m, 1h.", valueName: "TIME"), transform: TimeSpan.read)
     var duration: TimeSpan?
 
+    @Flag(help: "After --frames or --duration, end files only; live clients stay until Ctrl-C or SIGTERM.")
+    var serveOn = false
+
     var limits: RecordingLimits {
-        RecordingLimits(frames: frames, duration: duration?.duration)
+        RecordingLimits(frames: frames, duration: duration?.duration, servesOn: serveOn)
     }
 }

@@ -45,6 +45,13 @@ struct SegmentOptions: ParsableArguments {
         transform: TimeSpan.reader(Self.upToADay, "at most 24h"))
     var post: TimeSpan?
 
+    @Option(
+        help: ArgumentHelp(
+            "Start PROGRAM with each finished file: PROGRAM PATH START END FRAMES, without a shell, two at a time. Its failures are warnings. At the end camrec waits 10 s, then leaves it running.",
+            valueName: "PROGRAM"),
+        completion: .file(), transform: PlainValue.text("expected a program's path, or its name in PATH"))
+    var onSegment: String?
+
     /// Seconds.
     private static let upToADay = 0.0...86400
 

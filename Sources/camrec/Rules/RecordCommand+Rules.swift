@@ -3,10 +3,10 @@ extension RecordCommand {
     private static let rules: [any OptionRule] = [
         VerbosityRule(), StandardOutputRule(), SoftwareEncoderRule(), ControlRule(),
         RateRule(),
-        OutputCountRule(), ListenValueRule(), OutputNameRule(), DateRule(), UTCRule(),
+        OutputCountRule(), ServeOnRule(), ListenValueRule(), OutputNameRule(), DateRule(), UTCRule(),
         SegmentRule(), AlignRule(), RingRule(), RetentionRule(), PaceRule(), OverwriteRule(),
         SourceRule(), CameraCodingRule(), ClientLimitRule(), AddressLimitRule(), ClientRule(),
-        PublishingRule(), StreamFormatRule(), SyncRule(), RateWindowRule(), CodingRule(),
+        PublishingRule(), StreamFormatRule(), SyncRule(), OnSegmentRule(), RateWindowRule(), CodingRule(),
     ]
 
     /// Why the command is refused: the first reason; nil if it is valid.

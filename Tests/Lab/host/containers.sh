@@ -405,4 +405,29 @@ has_none() { # FILE
     found=$(loads "$1") && grep -qx file=libavcodec <<<"$found" && ! grep -x file=libavformat <<<"$found"
 }
 check "libavformat: not for a raw stream" has_none loaded.h264
+
+# What containers say about the recording: each segment its own time, which its name has, too.
+tag() { ffprobe -v error -show_entries "format_tags=$2" -of default=noprint_wrappers=1:nokey=1 "$1"; } # FILE NAME
+mkdir dated
+dates() { # FORMAT
+    local file count=0 name
+    camrec --device test --size 320x240 --fps 30 --encoder software --utc --frames 90 --segment 30f --report dated.json "dated/%Y-%m-%dT%H:%M:%S.$1" || return 1
+    for file in dated/*."$1"; do
+        name=$(basename "$file" ".$1") count=$((count + 1))
+        [[ $(tag "$file" creation_time) = "${name%-[0-9]}"*.*Z ]] || { echo "$file: $(tag "$file" creation_time)"; return 1; }
+        [ "$(tag "$file" model)" = "test picture" ] && [ "$(tag "$file" encoded_by)" = "camrec $("$CAMREC" --version | sed -nE '1s/^camrec ([^ ]+).*/\1/p')" ] || { ffprobe "$file"; return 1; }
+    done
+    [ $count = 3 ] && report dated.json "startTime == '$(tag "$(ls -tr dated/*."$1" | head -n 1)" creation_time)'"
+}
+keeps_date() { # FORMAT
+    local first
+    first=$(ls -tr dated/*."$1" | head -n 1)
+    "$CAMREC" remux "$first" "kept.$1" && [ "$(tag "kept.$1" creation_time)" = "$(tag "$first" creation_time)" ] && [ "$(tag "kept.$1" model)" = "test picture" ] &&
+        "$CAMREC" inspect "kept.$1" | grep -qE "^  recorded +$(tag "$first" creation_time)$" && "$CAMREC" inspect --json "kept.$1" >kept.json &&
+        report kept.json "container.startTime == '$(tag "$first" creation_time)'" 'container.camera == "test picture"'
+}
+for format in mkv mp4; do
+    check "metadata: the capture time, camera and program of each .$format" dates $format
+    check "metadata: a remux to .$format keeps them, and inspect shows them" keeps_date $format
+done
 finish

@@ -364,4 +364,20 @@ refuses "address: no output at all" 64 'no OUTPUT' "${source[@]}" --frames 1
 records "address: loopback is not warned of" "${source[@]}" --frames 3 --listen 0 && check "address: not a word" test ! -s stderr
 records "address: the network is" "${source[@]}" --frames 3 --listen 0.0.0.0:0 && says "address: in one line" 'warning: 0\.0\.0\.0:[0-9]+ is open to the network' &&
     check "address: and no other" test "$(wc -l <stderr)" = 1
+
+# Files end, and receivers stay until a signal.
+serves_on() {
+    starts --listen 0 --frames 60 --serve-on --report serve.json served.h264 --on-segment /bin/true || return 1
+    for _ in $(seq 200); do
+        ! grep -q 'files have ended' log || break
+        sleep 0.05
+    done
+    # It is finished while the recording goes on.
+    "$CAMREC" inspect --check served.h264 | grep -qx 'ok: 60 access units, 2 IDR pictures' || { cat log; return 1; }
+    timeout 20 "$CAMPLAY" --no-window --frames 30 --once "tcp://127.0.0.1:$port" 2>later.log || { cat later.log; return 1; }
+    kill $recorder
+    wait $recorder && report serve.json 'outputs[0].written == 60' 'outputs[1].written > 90' 'outputs[1].receivers == 1' 'outputs[1].lost == 0' 'onSegment.started == 1'
+}
+source=(--device test --size 320x240 --fps 30 --encoder software)
+check "serve-on: files end, and receivers stay" serves_on
 finish

@@ -258,4 +258,52 @@ done
 # Timestamps under the segments' own names: reported, and not retried forever.
 refuses "timestamps: the segments' own name" 64 'same.h264.*--timestamps' "${small[@]}" --frames 9 --segment 3f --timestamps same.h264 same.h264
 refuses "timestamps: a pattern that comes to the segments' name" 73 'y%.h264: given twice: it is also ' "${small[@]}" --frames 9 --segment 3f --timestamps 'y%%.h264' 'y%.h264'
+
+# A program for each finished file. rsync and rclone are stand-ins here, which take the examples' arguments and copy.
+program() { # NAME: makes a program of standard input
+    { echo '#!/bin/sh' && cat; } >"$1" && chmod +x "$1"
+}
+mkdir stand-in far
+program stand-in/rsync <<<'[ "$1 $2 $3" = "--archive --timeout=60 --" ] && cp "$4" "$5"'
+program stand-in/rclone <<<'[ "$1" = copyto ] && mkdir -p "${3%/*}" && cp "$2" "$3"'
+examples=$LAB/../../examples
+hands_over() { # EXAMPLE FOLDER VARIABLE=VALUE: each file is in the folder when camrec has ended, unchanged
+    mkdir "handed-$1" && env PATH="$work/stand-in:$PATH" "$3" timeout 60 "$CAMREC" --device test --size 320x240 --fps 30 --encoder software \
+        --frames 90 --segment 30f --on-segment "$examples/on-segment-$1" --report handed.json "handed-$1/a.mkv" || return 1
+    for name in a a-1 a-2; do cmp "handed-$1/$name.mkv" "$2/$name.mkv" || return 1; done
+    report handed.json 'onSegment.started == 3' 'onSegment.failed == 0' 'onSegment.leftOut == 0'
+}
+check "on-segment: the example for rsync" hands_over rsync far CAMREC_PLACE="$work/far/"
+check "on-segment: the example for rclone" hands_over rclone "far/$(date -u +%F)" CAMREC_REMOTE="$work/far"
+program tells <<'END'
+cat "$1" >"$1.copy"
+echo "$CAMREC_PATH $CAMREC_FRAMES" >>told
+ls -l /proc/$$/fd | grep -oE '[0-9]+ -> .*' | grep -vE '^[012] |/tells$' >>inherited
+END
+tells() { # with everything open that a recording can have open
+    camrec "${small[@]}" --frames 250 --segment 100f --keep 2 --sync 1s --control-socket control --listen 0 --on-segment ./tells told.h264 || return 1
+    test "$(cat told)" = "$work/told.h264 100
+$work/told-1.h264 100
+$work/told-2.h264 50" && cmp told-1.h264 told-1.h264.copy && cmp told-2.h264 told-2.h264.copy &&
+        ! [ -s stderr ] && ! [ -s inherited ] || { cat told inherited stderr; return 1; }
+}
+check "on-segment: whole files in order, and nothing is inherited" tells
+program fails <<<'exit 3'
+fails() {
+    camrec "${small[@]}" --frames 100 --segment 10f --on-segment ./fails --report fails.json failed.h264 || return 1
+    [ "$(wc -l <stderr)" = 1 ] && grep -q 'fails: exit code 3 for .*failed.h264; to see why, run it with that file' stderr &&
+        report fails.json 'onSegment.failed == 10' 'outputs[0].written == 100' || { cat stderr; return 1; }
+}
+check "on-segment: failures are one warning, and the recording succeeds" fails
+program hangs <<<'echo $$ >>hanging; exec sleep 100'
+hangs() { # two hang, and the third waits for them: camrec ends nevertheless
+    limit=40 camrec "${small[@]}" --frames 30 --segment 10f --on-segment ./hangs hung.h264 || return 1
+    [ "$(grep -c 'hangs: still running for' stderr)" = 2 ] && grep -q 'hangs: not started for 1 file' stderr || { cat stderr; return 1; }
+    # shellcheck disable=SC2046 # two processes
+    kill $(cat hanging)
+}
+check "on-segment: programs that hang do not hold camrec" hangs
+records "on-segment: a program that is not there" "${small[@]}" --frames 10 --on-segment ./nowhere absent.h264 &&
+    check "on-segment: is warned of at the start" grep -q -- '--on-segment ./nowhere: No such file or directory; check its name' stderr
+refuses "on-segment: no file" 64 '--on-segment needs an output that is a file' "${small[@]}" --frames 10 --on-segment ./fails -
 finish

@@ -64,9 +64,8 @@ final class RTPFraming: LiveFraming {
 
     /// When a picture was captured. Asked for every time: the clock may be set while the stream runs.
     private func wallTime(of unit: AccessUnit) -> WallTime {
-        let (now, wallTime) = (clock.now, clock.wallTime)
-        let delay = now - unit.timestamp
         // A driver may name the end of an exposure or of a transfer that is not over yet.
-        return delay.magnitude <= Self.longestDelay ? wallTime - delay : wallTime
+        let isPlausible = (clock.now - unit.timestamp).magnitude <= Self.longestDelay
+        return isPlausible ? clock.wallTime(at: unit.timestamp) : clock.wallTime
     }
 }

@@ -1,0 +1,10 @@
+// Child processes.
+#ifndef CSYSTEM_PROCESSES_H
+#define CSYSTEM_PROCESSES_H
+
+#include <spawn.h>
+
+// Closes a child's descriptors from `first` on (glibc 2.34; the importer does not see it). Returns 0 or an error.
+int processes_close_from(posix_spawn_file_actions_t *actions, int first);
+
+#endif

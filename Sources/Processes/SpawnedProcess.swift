@@ -1,0 +1,89 @@
+import CSystem
+@preconcurrency import Glibc
+
+/// A child process that runs a program, without a shell.
+///
+/// It inherits no descriptors but the standard ones, and begins like a program that a login starts: no signal is blocked
+/// or ignored, whatever this process and the threads of libraries do.
+public struct SpawnedProcess: Sendable {
+    private let identifier: pid_t
+
+    /// Why a program was not started. `description` is the system's text.
+    public struct Failure: Error, Sendable, Equatable, CustomStringConvertible {
+        public let errno: Int32
+
+        /// Creates the failure of a system call.
+        public init(errno: Int32) { self.errno = errno }
+
+        public var description: String { String(cString: strerror(errno)) }
+    }
+
+    /// How a process ended.
+    public enum Ending: Sendable, Equatable, CustomStringConvertible {
+        case exited(Int32)
+        case killed(signal: Int32)
+
+        public var description: String {
+            switch self {
+            case .exited(let code): "exit code \(code)"
+            case .killed(let signal): "signal \(signal), \(String(cString: strsignal(signal)))"
+            }
+        }
+    }
+
+    /// Starts a program.
+    /// - Parameters:
+    ///   - program: its file; a name without a slash is looked for in the folders of `PATH`.
+    ///   - arguments: without the program's name.
+    ///   - environment: as `NAME=VALUE`; nil for this process's.
+    ///   - input: becomes standard input; nil for this process's.
+    ///   - output: becomes standard output.
+    ///   - hasOwnGroup: whether Ctrl-C on the terminal leaves it alone.
+    public init(
+        _ program: String, _ arguments: [String], environment: [String]? = nil, input: Int32? = nil,
+        output: Int32, hasOwnGroup: Bool = false
+    ) throws(Failure) {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
+        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+        // Ours are closed on exec, but a driver's may not be.
+        processes_close_from(&actions, STDERR_FILENO + 1)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var (none, all) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (hasOwnGroup ? POSIX_SPAWN_SETPGROUP : 0)
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        var words = ([program] + arguments).map { strdup($0) } + [nil]
+        var variables = (environment ?? []).map { strdup($0) } + [nil]
+        defer { for text in words + variables { free(text) } }
+        var child: pid_t = 0
+        let code = variables.withUnsafeMutableBufferPointer { variables in
+            posix_spawnp(
+                &child, program, &actions, &attributes, &words,
+                environment == nil ? environ : variables.baseAddress)
+        }
+        guard code == 0 else { throw Failure(errno: code) }
+        identifier = child
+    }
+
+    /// Ends it at once.
+    public func kill() { _ = Glibc.kill(identifier, SIGKILL) }
+
+    /// Waits for its end. Call it once, after which the process is forgotten.
+    public func wait() throws(Failure) -> Ending {
+        var status: Int32 = 0
+        while waitpid(identifier, &status, 0) < 0 {
+            guard errno == EINTR else { throw Failure(errno: errno) }
+        }
+        // The macros of <sys/wait.h>, which Swift does not import.
+        let signal = status & 0x7f
+        return signal != 0 ? .killed(signal: signal) : .exited((status >> 8) & 0xff)
+    }
+}
