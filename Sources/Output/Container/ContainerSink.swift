@@ -84,7 +84,7 @@ public final class ContainerSink: AccessUnitSink {
     /// Writes an access unit with another number, in presentation order, and at another time.
     func write(_ unit: AccessUnit, number: Int, timestamp: Instant) throws(OutputError) {
         do throws(OutputError) {
-            if muxer == nil { muxer = try begin(with: unit) }
+            if muxer == nil { muxer = try begin(with: unit, at: timestamp) }
             let kept = file.keptCount
             try muxer?.write(unit, number: number, timestamp: timestamp)
             try keep()
@@ -127,9 +127,9 @@ public final class ContainerSink: AccessUnitSink {
     }
 
     /// The header says when the first picture was captured.
-    private func begin(with unit: AccessUnit) throws(OutputError) -> Muxer {
+    private func begin(with unit: AccessUnit, at timestamp: Instant) throws(OutputError) -> Muxer {
         var metadata = metadata
-        metadata.start = captureClock?.wallTime(at: unit.timestamp)
+        metadata.start = captureClock?.wallTime(at: timestamp)
         return try Muxer(
             format, library: library, stream: stream, keyframe: unit, metadata: metadata,
             options: (file.isStaged ? format.finishedOptions : nil)

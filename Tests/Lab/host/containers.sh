@@ -411,13 +411,13 @@ tag() { ffprobe -v error -show_entries "format_tags=$2" -of default=noprint_wrap
 mkdir dated
 dates() { # FORMAT
     local file count=0 name
-    camrec --device test --size 320x240 --fps 30 --encoder software --utc --frames 90 --segment 30f --report dated.json "dated/%Y-%m-%dT%H:%M:%S.$1" || return 1
+    camrec --device test --size 320x240 --fps 30 --encoder software --utc --frames 90 --segment 30f --report "dated-$1.json" "dated/%Y-%m-%dT%H:%M:%S.$1" || return 1
     for file in dated/*."$1"; do
         name=$(basename "$file" ".$1") count=$((count + 1))
         [[ $(tag "$file" creation_time) = "${name%-[0-9]}"*.*Z ]] || { echo "$file: $(tag "$file" creation_time)"; return 1; }
         [ "$(tag "$file" model)" = "test picture" ] && [ "$(tag "$file" encoded_by)" = "camrec $("$CAMREC" --version | sed -nE '1s/^camrec ([^ ]+).*/\1/p')" ] || { ffprobe "$file"; return 1; }
     done
-    [ $count = 3 ] && report dated.json "startTime == '$(tag "$(ls -tr dated/*."$1" | head -n 1)" creation_time)'"
+    [ $count = 3 ] && report "dated-$1.json" "startTime == '$(tag "$(ls -tr dated/*."$1" | head -n 1)" creation_time)'"
 }
 keeps_date() { # FORMAT
     local first

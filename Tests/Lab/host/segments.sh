@@ -269,7 +269,7 @@ program stand-in/rclone <<<'[ "$1" = copyto ] && mkdir -p "${3%/*}" && cp "$2" "
 examples=$LAB/../../examples
 hands_over() { # EXAMPLE FOLDER VARIABLE=VALUE: each file is in the folder when camrec has ended, unchanged
     mkdir "handed-$1" && env PATH="$work/stand-in:$PATH" "$3" timeout 60 "$CAMREC" --device test --size 320x240 --fps 30 --encoder software \
-        --frames 90 --segment 30f --on-segment "$examples/on-segment-$1" --report handed.json "handed-$1/a.mkv" || return 1
+        --frames 90 --segment 30f --on-segment "$examples/on-segment-$1" --overwrite --report handed.json "handed-$1/a.mkv" 2>handed.log || return 1
     for name in a a-1 a-2; do cmp "handed-$1/$name.mkv" "$2/$name.mkv" || return 1; done
     report handed.json 'onSegment.started == 3' 'onSegment.failed == 0' 'onSegment.leftOut == 0'
 }
@@ -279,6 +279,7 @@ program tells <<'END'
 cat "$1" >"$1.copy"
 echo "$CAMREC_PATH $CAMREC_FRAMES" >>told
 ls -l /proc/$$/fd | grep -oE '[0-9]+ -> .*' | grep -vE '^[012] |/tells$' >>inherited
+exit 0
 END
 tells() { # with everything open that a recording can have open
     camrec "${small[@]}" --frames 250 --segment 100f --keep 2 --sync 1s --control-socket control --listen 0 --on-segment ./tells told.h264 || return 1
