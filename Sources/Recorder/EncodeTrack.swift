@@ -26,6 +26,9 @@ final class EncodeTrack {
     /// The frame rate in the first access unit's VUI.
     private(set) var statedRate: Double?
 
+    /// Whether an output has receivers, which stay when files have ended.
+    let isLive: Bool
+
     private let outputs: [RecordingOutput]
     /// Those that still take access units.
     private var takers: [RecordingOutput]
@@ -62,6 +65,7 @@ final class EncodeTrack {
         cuts = track.segments
         policy = KeyframePolicy(interval: provider.keyframeInterval)
         (self.outputs, takers) = (outputs, outputs)
+        isLive = outputs.contains(where: \.choice.isLive)
         self.clock = clock
         self.watch = watch
         rate.begin(track.encoder.ratePromise)
@@ -248,9 +252,6 @@ final class EncodeTrack {
         if !isPictureTaken, !isLost { counters.add(to: .unused) }
         isPictureTaken = false
     }
-
-    /// Whether an output has receivers, which stay when files have ended.
-    var isLive: Bool { outputs.contains(where: \.choice.isLive) }
 
     /// Whether its files have ended before its live outputs.
     private var servesOn = false

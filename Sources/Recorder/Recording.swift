@@ -130,8 +130,9 @@ public final class Recording {
 
     /// Whether every file has ended, and only live outputs continue.
     public var servesOn: Bool {
-        !ended.isRaised && outputs.contains(where: \.choice.isLive)
-            && outputs.allSatisfy { $0.choice.isLive || $0.hasEnded }
+        let files = outputs.filter { !$0.choice.isLive }
+        let hasEnded = !files.isEmpty && files.allSatisfy(\.hasEnded)
+        return hasEnded && files.count < outputs.count && !ended.isRaised
     }
 
     /// Whether an output still has something to write.

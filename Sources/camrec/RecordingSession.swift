@@ -304,7 +304,7 @@ struct RecordingSession {
         while !recording.ended.isRaised {
             service.update(recording)
             if service.isSuperseded { control.endAtCut() }
-            if !servesOn, recording.servesOn {
+            if command.length.serveOn, !servesOn, recording.servesOn {
                 servesOn = true
                 console.inform("the files have ended; live outputs continue until Ctrl-C")
             }
