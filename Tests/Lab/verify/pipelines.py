@@ -25,7 +25,7 @@ def main():
         over = [f"{name}: {ours}, not {min(others)}" for name, ours, *others in
                 ((name, ours, *filter(None, others)) for name, ours, *others in rows(sys.argv[1]))
                 if others and ours > 1.05 * min(others) + 50]
-        sys.exit(", ".join(over))
+        sys.exit(", ".join(over) or None)
     print("| format | camrec | ffmpeg | ratio | GStreamer | ratio |\n|---|---:|---:|---:|---:|---:|")
     for name, ours, *others in rows(sys.argv[1]):
         cells = [cell for other in others for cell in ([f"{other}", f"{ours / other:.2f}"] if other else ["", ""])]
