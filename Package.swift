@@ -72,6 +72,8 @@ let package = Package(
         .target(name: "Pictures", dependencies: ["CV4L2", "Time"]),
         .target(name: "Bitstream", dependencies: ["Pictures", "Time"]),
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
+        .target(
+            name: "Images", dependencies: ["Acceleration", "Pictures", "Time", "CFFmpeg"]),
         .target(name: "Capture", dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Text", "Time"]),
         .target(
             name: "Encoder",
@@ -81,7 +83,9 @@ let package = Package(
             ]),
         .target(
             name: "Decoder",
-            dependencies: ["Acceleration", "Pictures", "Bitstream", "Time", "CVAAPI", "CFFmpeg", "CScale"]),
+            dependencies: [
+                "Acceleration", "Pictures", "Images", "Bitstream", "Time", "CVAAPI", "CFFmpeg", "CScale",
+            ]),
         .target(
             name: "Output",
             dependencies: [
@@ -90,8 +94,8 @@ let package = Package(
         .target(
             name: "Recorder",
             dependencies: [
-                "Pictures", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network", "Processes",
-                "Text", "Threading", "Time",
+                "Pictures", "Images", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network",
+                "Processes", "Text", "Threading", "Time",
             ]),
         .target(
             name: "Inspection", dependencies: ["Bitstream", "Time"],
@@ -107,19 +111,21 @@ let package = Package(
             name: "camrec",
             dependencies: [
                 "Acceleration", "Recorder", "Inspection", "Settings", "Diagnostics", "Text", "Pictures",
-                "Capture", "Encoder", "Output", "Bitstream", "Files", "Network", "Terminal", "Threading",
+                "Images", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network", "Terminal", "Threading",
                 "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["link-order.txt"], linkerSettings: [compact]),
         .executableTarget(
             name: "camplay",
             dependencies: [
-                "Acceleration", "Decoder", "Output", "Pictures", "Bitstream", "Files", "Network", "Terminal",
-                "Threading", "Time", "CSDL2",
+                "Acceleration", "Decoder", "Images", "Output", "Pictures", "Bitstream", "Files", "Network",
+                "Terminal", "Threading", "Time", "CSDL2",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], linkerSettings: [compact]),
         .target(name: "TestSupport", dependencies: ["Pictures", "Files", "Time"], path: "Tests/TestSupport"),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "Time", "CV4L2", "TestSupport"]),
+        .testTarget(
+            name: "ImagesTests", dependencies: ["Images", "Pictures", "Time", "CFFmpeg", "TestSupport"]),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "Pictures", "Time", "TestSupport"]),
         .testTarget(
             name: "CaptureTests",
@@ -170,8 +176,8 @@ let package = Package(
         .testTarget(
             name: "RecorderTests",
             dependencies: [
-                "Recorder", "Pictures", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network",
-                "Processes",
+                "Recorder", "Images", "Pictures", "Capture", "Encoder", "Output", "Bitstream", "Files",
+                "Network", "Processes",
                 "Threading", "Time", "CV4L2", "CTestAllocations", "TestSupport",
             ]),
     ],

@@ -64,6 +64,8 @@ public final class CameraStream: CaptureStream {
         restoresControls = restoring
     }
 
+    public var exposure: Exposure? { CameraControls(device: device).exposure }
+
     public func start() throws(CaptureError) {
         takeReturned()
         for index in 0..<pool.count where (queued | held) & 1 << UInt32(index) == 0 { try queue(index) }

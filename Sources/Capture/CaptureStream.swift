@@ -15,6 +15,9 @@ public protocol CaptureStream: AnyObject {
     /// The controls that were set.
     var controlChanges: [ControlChange] { get }
 
+    /// How the latest picture was exposed; nil if the driver does not say. Call it only between pictures.
+    var exposure: Exposure? { get }
+
     /// How many buffers the pool has. A reader that holds more than `bufferCount - 2` of them starves the
     /// source.
     var bufferCount: Int { get }
@@ -70,6 +73,9 @@ extension CaptureStream {
 
     /// Only cameras have controls.
     public var controlChanges: [ControlChange] { [] }
+
+    /// Only cameras expose.
+    public var exposure: Exposure? { nil }
 }
 
 /// The result of `CaptureStream.nextBuffer`.

@@ -17,23 +17,9 @@ struct JPEGHeader: Equatable {
 extension JPEGHeader {
     /// Nil if there is no frame header, or it is truncated or invalid.
     init?(_ bytes: UnsafeRawBufferPointer) {
-        var place = 2
-        guard bytes.count > place, bytes[0] == 0xFF, bytes[1] == 0xD8 else { return nil }
-        while place + 4 <= bytes.count {
-            guard bytes[place] == 0xFF else { return nil }
-            let marker = bytes[place + 1]
-            switch marker {
-            case 0xFF:
-                // Any marker may follow fill bytes.
-                place += 1
-            case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
-                self.init(frame: UnsafeRawBufferPointer(rebasing: bytes[(place + 4)...]))
-                return
-            case 0xD9, 0xDA:
-                return nil
-            default:
-                place += 2 + Int(bytes[place + 2]) << 8 + Int(bytes[place + 3])
-            }
+        for segment in JPEGSegments(bytes) where segment.isFrameHeader {
+            self.init(frame: UnsafeRawBufferPointer(rebasing: bytes[segment.parameters]))
+            return
         }
         return nil
     }

@@ -1,4 +1,5 @@
 import Bitstream
+import Images
 
 /// Why pictures could not be decoded, converted or stored at all. `description` is one line: thing, cause, next
 /// step. A damaged stream is not an error: a decoder continues at the next IDR.
@@ -12,7 +13,7 @@ public struct DecoderError: Error, Sendable, Equatable, CustomStringConvertible 
         /// A picture could not be converted.
         case conversionFailed(detail: String)
         /// A picture could not be coded as PNG.
-        case imageFailed(detail: String)
+        case image(ImageError)
         case outOfMemory
         /// A call into that render node's driver did not return.
         case driverHangs(node: String)
@@ -30,7 +31,7 @@ public struct DecoderError: Error, Sendable, Equatable, CustomStringConvertible 
             "this libavcodec was built without a decoder for \(codec); install FFmpeg's own"
         case .openFailed(let codec, let detail): "cannot open the decoder for \(codec): \(detail)"
         case .conversionFailed(let detail): "cannot convert the picture: \(detail); try another size"
-        case .imageFailed(let detail): "cannot write the picture as PNG: \(detail)"
+        case .image(let error): error.description
         case .driverHangs(let node): "\(node): its driver is not responding; use --decoder software"
         case .outOfMemory: "out of memory; close other programs, or play a smaller stream"
         }

@@ -28,6 +28,12 @@ extension OutputFile {
         return created
     }
 
+    /// Throws what would prevent a staged file from being created; creates nothing, and opens no pipe.
+    public static func refuseUnusable(_ path: String, overwrite: Bool) throws(OutputError) {
+        guard path != FileSink.standardOutput else { return }
+        if let staged = try stage(path, overwrite: overwrite) { Glibc.close(staged.descriptor) }
+    }
+
     /// Creates a file without a name, which gets this one when it is complete.
     /// - Returns: nil if something other than a regular file is there, which cannot be replaced.
     static func stage(_ path: String, overwrite: Bool) throws(OutputError) -> StagedFile? {

@@ -1,5 +1,6 @@
 import Bitstream
 import Decoder
+import Images
 import Output
 import Pictures
 import Threading

@@ -27,6 +27,16 @@ extension ExitStatus {
             }
     }
 
+    init(_ error: SnapshotError) {
+        switch error {
+        case .capture(let error): self.init(error)
+        case .output(let error): self.init(error)
+        case .conversion: self = .usage
+        case .allDamaged, .image: self = .inputOutput
+        case .noPicture: self = .badInput
+        }
+    }
+
     init(_ error: RemuxError) {
         switch error {
         case .output(let error): self.init(error)

@@ -15,6 +15,7 @@ struct RecordCommand: ParsableCommand {
         usage: """
             camrec [record] [<options>] <OUTPUT>...
             camrec [record] [<options>] --listen <[HOST:]PORT> [<OUTPUT>...]
+            camrec snapshot [<options>] <FILE>
             camrec devices [--controls] [--json]
             camrec inspect [<options>] <FILE|->
             camrec remux <FILE> <OUTPUT>

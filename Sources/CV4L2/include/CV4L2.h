@@ -54,6 +54,10 @@ enum {
     CV4L2_FORMAT_H264 = V4L2_PIX_FMT_H264,
 };
 
+// V4L2's controls of exposure.
+static const uint32_t CV4L2_EXPOSURE_ABSOLUTE = V4L2_CID_EXPOSURE_ABSOLUTE;
+static const uint32_t CV4L2_ISO_SENSITIVITY = V4L2_CID_ISO_SENSITIVITY;
+
 static const unsigned long CV4L2_QUERYCAP = VIDIOC_QUERYCAP;
 static const unsigned long CV4L2_ENUM_FMT = VIDIOC_ENUM_FMT;
 static const unsigned long CV4L2_ENUM_FRAMESIZES = VIDIOC_ENUM_FRAMESIZES;

@@ -1,4 +1,4 @@
-// Compresses the test source's pictures, to simulate a camera that sends Motion JPEG.
+// Encodes JPEG pictures: snapshots, and the test source's pictures, which simulate a camera that sends Motion JPEG.
 #ifndef CYUV_JPEG_ENCODER_H
 #define CYUV_JPEG_ENCODER_H
 
@@ -8,5 +8,20 @@
 // Writes an RGB picture, three bytes per pixel, to `out` as baseline 4:2:2 JPEG, like webcams. Returns the
 // number of bytes, or 0 if they do not fit into `capacity` or memory runs out.
 size_t cyuv_jpeg_encode(const uint8_t *rgb, ptrdiff_t stride, int width, int height, uint8_t *out, size_t capacity);
+
+// A picture in 4:2:0, full range, BT.601, as JPEG files have it (JFIF).
+typedef struct {
+    // Luma, Cb and Cr. Luma has whole units of 16x16, chroma of 8x8.
+    const uint8_t *planes[3];
+    ptrdiff_t strides[3];
+    // The picture's size without what fills the last units.
+    int width, height;
+    // 1 to 100.
+    int quality;
+} cyuv_jpeg_picture;
+
+// Writes a picture to `out` as baseline JPEG. Returns the number of bytes, or 0 if they do not fit into `capacity` or
+// memory runs out.
+size_t cyuv_jpeg_encode_420(const cyuv_jpeg_picture *picture, uint8_t *out, size_t capacity);
 
 #endif

@@ -24,6 +24,14 @@ struct CameraControls {
         return controls
     }
 
+    /// Returns one control; nil if the camera does not have it.
+    func control(_ id: UInt32) -> CameraControl? {
+        var query = v4l2_query_ext_ctrl()
+        query.id = id
+        guard device.control(CV4L2_QUERY_EXT_CTRL, &query) >= 0, query.id == id else { return nil }
+        return control(query)
+    }
+
     /// Sets controls, first those that others depend on (menus and switches). Sets all of them or none.
     func apply(_ settings: [ControlSetting]) throws(CaptureError) -> [ControlChange] {
         guard !settings.isEmpty else { return [] }
