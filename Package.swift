@@ -111,7 +111,8 @@ let package = Package(
             name: "camrec",
             dependencies: [
                 "Acceleration", "Recorder", "Inspection", "Settings", "Diagnostics", "Text", "Pictures",
-                "Images", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network", "Terminal", "Threading",
+                "Images", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network", "Terminal",
+                "Threading",
                 "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["link-order.txt"], linkerSettings: [compact]),

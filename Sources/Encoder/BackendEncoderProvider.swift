@@ -47,7 +47,8 @@ public final class BackendEncoderProvider: EncoderProvider {
         self.configuration = configuration
         self.source = source
         self.inputs = inputs
-        stream = EncodedStream(of: source, bFrames: configuration.bFrames ?? 0)
+        stream = EncodedStream(
+            of: source, bFrames: configuration.bFrames ?? 0, playbackRate: configuration.playbackRate)
     }
 
     public var codec: Codec { configuration.codec }
@@ -118,7 +119,8 @@ public final class BackendEncoderProvider: EncoderProvider {
                         "the camera's own H.264 cannot be written as \(codec); use another --format"))
             }
             choice = EncoderChoice(details: nil, name: "none: the camera's own H.264")
-            stream = EncodedStream(of: source, bFrames: configuration.bFrames ?? 0)
+            stream = EncodedStream(
+                of: source, bFrames: configuration.bFrames ?? 0, playbackRate: configuration.playbackRate)
             openEncoder = nil
             return PassthroughEncoder()
         }
@@ -129,7 +131,9 @@ public final class BackendEncoderProvider: EncoderProvider {
         let bFrames = configuration.bFrames ?? encoder.bFrames
         configuration.bFrames = bFrames
         provenConfiguration?.bFrames = bFrames
-        stream = EncodedStream(of: source, size: encoder.size, color: encoder.color, bFrames: bFrames)
+        stream = EncodedStream(
+            of: source, size: encoder.size, color: encoder.color, bFrames: bFrames,
+            playbackRate: configuration.playbackRate)
         current = (encoder.details.label, encoder.waitsForDriver, encoder.progress)
         openEncoder = encoder
         choice = EncoderChoice(

@@ -6,6 +6,8 @@ public struct EncodedStream: Sendable {
     public let size: PictureSize
     /// Nominal frames a second.
     public let frameRate: FrameRate
+    /// The same for a time lapse, whose frames follow each other at that rate; nil for one that plays as captured.
+    public let playbackRate: FrameRate?
     /// Range, matrix, primaries and transfer.
     public let color: ColorEncoding
     /// Nil for square pixels.
@@ -15,10 +17,12 @@ public struct EncodedStream: Sendable {
 
     /// Describes a stream of pictures in a source's format, except for what the encoder changes.
     public init(
-        of source: PictureFormat, size: PictureSize? = nil, color: ColorEncoding? = nil, bFrames: Int = 0
+        of source: PictureFormat, size: PictureSize? = nil, color: ColorEncoding? = nil, bFrames: Int = 0,
+        playbackRate: FrameRate? = nil
     ) {
         self.size = size ?? source.size
-        frameRate = source.frameRate
+        frameRate = playbackRate ?? source.frameRate
+        self.playbackRate = playbackRate
         self.color = color ?? source.color
         pixelAspect = source.pixelAspect
         self.bFrames = bFrames

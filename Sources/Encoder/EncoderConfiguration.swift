@@ -21,6 +21,8 @@ public struct EncoderConfiguration: Sendable, Hashable {
     public var bFrames: Int? = 0
     /// Frames that the encoder may hold back before the first comes out; nil: what `latency` needs.
     public var maximumFrameDelay: Int?
+    /// Frames a second when the stream is played, for a time lapse; nil: as captured.
+    public var playbackRate: FrameRate?
     /// Whether pictures may be held back.
     public var latency = Latency.realtime
     /// Slices per picture, 1 … 32.

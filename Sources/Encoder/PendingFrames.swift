@@ -15,7 +15,7 @@ struct PendingFrames {
     private static let limit = 512
 
     private var frames: [Frame] = []
-    /// As many times as there are frames: the earliest capture times that none that came out has been given.
+    /// As many times as there are frames: the earliest that none that came out has been given.
     private var times: [Instant] = []
 
     init() {
@@ -23,17 +23,18 @@ struct PendingFrames {
         times.reserveCapacity(Self.limit)
     }
 
-    /// The time of the frame that comes out next, as if frames came out in the order of their capture; nil if none is
-    /// in the encoder.
+    /// When the frame is played that comes out next, as if frames came out in the order of their capture; nil if none
+    /// is in the encoder.
     var nextTime: Instant? { times.first }
 
-    mutating func append(_ frame: Frame) {
+    /// - Parameter time: when it is played.
+    mutating func append(_ frame: Frame, playedAt time: Instant) {
         if frames.count == Self.limit {
             frames.removeFirst()
             times.removeFirst()
         }
         frames.append(frame)
-        times.append(frame.timestamp)
+        times.append(time)
     }
 
     mutating func remove(number: Int) -> Frame? {

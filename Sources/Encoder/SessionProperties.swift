@@ -6,6 +6,8 @@ struct SessionProperties: Sendable {
     let codec: Codec
     let size: PictureSize
     let frameRate: FrameRate
+    /// A time lapse's; its frames follow each other at that rate.
+    let playbackRate: FrameRate?
     let color: ColorEncoding
     let chromaSiting: ChromaSiting
     let pixelAspect: PixelAspect?
@@ -48,7 +50,8 @@ struct SessionProperties: Sendable {
         try configuration.refuseContradictions()
         var notes: [EncoderNote] = []
         codec = configuration.codec
-        frameRate = source.frameRate
+        playbackRate = configuration.playbackRate
+        frameRate = playbackRate ?? source.frameRate
         (chromaSiting, pixelAspect) = (source.chromaSiting, source.pixelAspect)
         color = Self.color(configuration, source: source)
         size = try Self.size(of: source, limits: limits, notes: &notes)

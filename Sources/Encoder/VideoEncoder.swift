@@ -109,8 +109,8 @@ public final class VideoEncoder: PictureEncoder {
         _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int
     ) throws(EncoderError) {
         let frame = try input.frame(for: buffer, in: 0)
-        let rate = regulator.frame(
-            at: buffer.timestamp, next: pending.nextTime ?? buffer.timestamp)
+        let time = properties.playbackRate?.playingTime(ofFrame: frameNumber) ?? buffer.timestamp
+        let rate = regulator.frame(at: time, next: pending.nextTime ?? time)
         if let rate, let bucket = properties.rateModel.encoderBucket {
             setRates(Double(rate), size: bucket.size)
         }
@@ -120,7 +120,7 @@ public final class VideoEncoder: PictureEncoder {
         pending.append(
             PendingFrames.Frame(
                 number: frameNumber, timestamp: buffer.timestamp, sequence: buffer.sequence,
-                isIDRWanted: kind == .idr))
+                isIDRWanted: kind == .idr), playedAt: time)
     }
 
     public func releasePicture() { input.release() }

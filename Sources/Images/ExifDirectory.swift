@@ -18,7 +18,8 @@ struct ExifDirectory {
 
     mutating func add(_ tag: UInt16, text: String) {
         // A field's text ends at its first zero; other control characters cannot be shown.
-        let bytes = text.utf8.prefix(Self.longestText).map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 } + [0]
+        let bytes =
+            text.utf8.prefix(Self.longestText).map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 } + [0]
         add(tag, type: 2, count: bytes.count, bytes)
     }
 
@@ -39,7 +40,9 @@ struct ExifDirectory {
             Self.littleEndian(microseconds / divisor) + Self.littleEndian(second / divisor))
     }
 
-    mutating func add(_ tag: UInt16, undefined bytes: [UInt8]) { add(tag, type: 7, count: bytes.count, bytes) }
+    mutating func add(_ tag: UInt16, undefined bytes: [UInt8]) {
+        add(tag, type: 7, count: bytes.count, bytes)
+    }
 
     /// The length in bytes once further fields are added that have their value in themselves.
     func length(withPointers count: Int = 0) -> Int { bytes(at: 0).count + 12 * count }

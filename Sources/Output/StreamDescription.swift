@@ -1,5 +1,6 @@
 import Bitstream
 import Pictures
+import Time
 
 /// What a container declares about its stream, in addition to the stream itself.
 public struct StreamDescription: Sendable {
@@ -11,6 +12,8 @@ public struct StreamDescription: Sendable {
     public var height: Int
     /// Nominal frames a second; nil if nothing is known.
     public var frameRate: FrameRate?
+    /// The same for a time lapse, whose pictures follow each other at that rate; nil if they are played as captured.
+    public var playbackRate: FrameRate?
     /// How many pictures at most precede another in decoding order and follow it in presentation order; an
     /// upper bound suffices, such as the number of B pictures in a row. Each moves the first decoding time
     /// one frame earlier.
@@ -36,6 +39,11 @@ public struct StreamDescription: Sendable {
         self.color = color
         self.pixelAspect = pixelAspect
         self.encoder = encoder
+    }
+
+    /// When a picture is played: as it was captured, or on a clock of its own for a time lapse.
+    func playingTime(of unit: AccessUnit) -> Instant {
+        playbackRate?.playingTime(ofFrame: unit.frameNumber) ?? unit.timestamp
     }
 
     /// The nominal time from one picture to the next, at least a nanosecond; if it is unknown, that of 25

@@ -91,6 +91,9 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
         return .seconds(seconds) + .nanoseconds(Int64(frames) * 1_000_000_000 / Int64(numerator))
     }
 
+    /// When a frame of a time lapse is played, on a clock of its own: at this rate, whenever it was captured.
+    public func playingTime(ofFrame index: Int) -> Instant { .start + time(ofFrame: index) }
+
     public static func < (left: FrameRate, right: FrameRate) -> Bool {
         let first = left.numerator.multipliedFullWidth(by: right.denominator)
         let second = right.numerator.multipliedFullWidth(by: left.denominator)

@@ -1,5 +1,6 @@
 import Capture
 import Pictures
+import Time
 
 /// The capture thread's work: takes pictures from the source and queues them for the encoder.
 ///
@@ -10,12 +11,15 @@ struct CaptureStage {
     private let frames: BoundedQueue<PixelBuffer>
     private let beginning: RecordingBeginning
     private let counters: Counters<CaptureCounter>
+    /// Picks the frames of a time lapse; nil if all are recorded.
+    private var picker: FramePicker?
 
     init(
         source: SupervisedSource, frames: BoundedQueue<PixelBuffer>, counters: Counters<CaptureCounter>,
-        beginning: RecordingBeginning
+        beginning: RecordingBeginning, picker: FramePicker? = nil
     ) {
         self.source = source
+        self.picker = picker
         self.frames = frames
         self.beginning = beginning
         self.counters = counters
@@ -31,7 +35,9 @@ struct CaptureStage {
             try source.start()
             while true {
                 switch try source.nextBuffer() {
-                case .buffer(let buffer): queue(buffer)
+                case .buffer(let buffer):
+                    if isOver(at: buffer.timestamp) { return nil }
+                    queue(buffer)
                 case .end: return nil
                 case .interrupted: return nil
                 }
@@ -44,12 +50,23 @@ struct CaptureStage {
     /// The current stream; read it only after `run` has returned.
     var stream: any CaptureStream { source.stream }
 
-    private func queue(_ buffer: consuming PixelBuffer) {
+    /// Whether a time lapse's duration is over: the encode thread would only see that in the next frame it gets.
+    private func isOver(at time: Instant) -> Bool {
+        guard let picker, beginning.isRecording, let duration = beginning.duration else { return false }
+        return picker.elapsed(at: time) >= duration
+    }
+
+    private mutating func queue(_ buffer: consuming PixelBuffer) {
         guard beginning.isRecording else {
+            picker?.begin(at: buffer.timestamp)
             // The recording begins with the latest picture; those that it displaces are not part of it.
             return counters.add(1 - frames.pushDroppingOldest(buffer, limit: 1), to: .captured)
         }
         counters.add(to: .captured)
+        let frameDuration = buffer.format.frameRate.frameDuration
+        if picker?.picks(frameAt: buffer.timestamp, frameDuration: frameDuration) == false {
+            return counters.add(to: .notWanted)
+        }
         if source.stream.isLive {
             // One buffer is being encoded, some are converted ahead, one is being queued, and two stay with the
             // driver, if it granted that many.

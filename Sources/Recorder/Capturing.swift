@@ -22,8 +22,10 @@ public final class Capturing {
     private let result: CaptureResult
     private var thread: WorkerThread?
 
-    /// - Parameter source: open, but not started.
-    public init(_ source: RecordingSource) {
+    /// - Parameters:
+    ///   - source: open, but not started.
+    ///   - interval: the time from one recorded frame to the next, for a time lapse; nil to record all.
+    public init(_ source: RecordingSource, every interval: Duration? = nil) {
         let stream = source.stream
         self.source = RecordingOutcome.Source(stream)
         (isLive, bufferCount) = (stream.isLive, stream.bufferCount)
@@ -34,7 +36,8 @@ public final class Capturing {
             CaptureStage(
                 source: SupervisedSource(
                     source, frames: frames, counters: counters, stop: stop, beginning: beginning),
-                frames: frames, counters: counters, beginning: beginning))
+                frames: frames, counters: counters, beginning: beginning,
+                picker: interval.map(FramePicker.init(every:))))
     }
 
     deinit {

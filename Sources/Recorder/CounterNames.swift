@@ -14,6 +14,8 @@ public enum CaptureCounter: Int, CaseIterable, Sendable {
     case droppedForOutput
     /// Captured frames that were dropped during a pause.
     case paused
+    /// Captured frames between those of a time lapse.
+    case notWanted
     /// Attempts to restart or reopen a failed source.
     case sourceTries
     /// Attempts after which the source streamed.
@@ -22,8 +24,8 @@ public enum CaptureCounter: Int, CaseIterable, Sendable {
     case millisecondsLost
 }
 
-/// Counters of an encoder. Captured frames, except those that are `corrupt`, `droppedByUs` or `paused`, add up to
-/// `droppedByEncoder` + `encoded` + `unused`.
+/// Counters of an encoder. Captured frames, except those that are `corrupt`, `droppedByUs`, `paused` or `notWanted`, add
+/// up to `droppedByEncoder` + `encoded` + `unused`.
 public enum EncoderCounter: Int, CaseIterable, Sendable {
     /// Frames that went into the encoder and never came out.
     case droppedByEncoder

@@ -17,7 +17,7 @@ final class EncodeTrack {
     private(set) var error: EncoderError?
     /// No output takes access units any more, or none can be produced.
     private(set) var isOver = false
-    /// The earliest to the latest capture time of the access units.
+    /// The earliest to the latest time at which the access units are played.
     private(set) var span: ClosedRange<Instant>?
     /// The wall-clock time at which the first access unit was captured, by the wall clock as it was then.
     private(set) var start: WallTime?
@@ -89,7 +89,8 @@ final class EncodeTrack {
 
     /// Notes a pause.
     func skipTime(_ duration: Duration) {
-        if frameNumber > 0 { pausedTime += duration }
+        // What is not recorded has no playing time in a time lapse.
+        if frameNumber > 0, provider.stream.playbackRate == nil { pausedTime += duration }
     }
 
     /// Returns the rates of the stream. Call only after the encode thread has ended.
@@ -145,7 +146,7 @@ final class EncodeTrack {
     /// encoders measure time in frames.
     private func followFrameRate(_ buffer: borrowing PixelBuffer) {
         guard let encoder, encoder.wantsAnotherSession,
-            policy.isRegular(at: buffer.timestamp, frameDuration: buffer.format.frameRate.frameDuration)
+            policy.isRegular(at: playingTime(of: buffer), frameDuration: frameDuration(of: buffer))
         else { return }
         openAnother()
     }
@@ -209,13 +210,12 @@ final class EncodeTrack {
     func encode(_ buffer: borrowing PixelBuffer) -> Verdict {
         guard let encoder else { return .unused }
         beginPicture()
-        let kind = policy.kind(
-            at: buffer.timestamp, frameDuration: buffer.format.frameRate.frameDuration)
+        let kind = policy.kind(at: playingTime(of: buffer), frameDuration: frameDuration(of: buffer))
         do throws(EncoderError) { try code(buffer, as: kind, with: encoder) } catch {
             if error.recovery == .rebuildEncoder { rescueHeldBack() }
             return recover(from: error)
         }
-        policy.advance(kind, at: buffer.timestamp)
+        policy.advance(kind, at: playingTime(of: buffer))
         do throws(EncoderError) { try forwardAccessUnits() } catch { return recover(from: error) }
         return .taken
     }
@@ -225,6 +225,21 @@ final class EncodeTrack {
     private func rescueHeldBack() {
         guard encoder?.waitsForDriver == false else { return }
         try? drain()
+    }
+
+    /// When the next frame is played.
+    private func playingTime(of buffer: borrowing PixelBuffer) -> Instant {
+        playingTime(ofFrame: policy.frameNumber, capturedAt: buffer.timestamp)
+    }
+
+    /// When a frame is played: as it was captured, or on a clock of its own for a time lapse.
+    private func playingTime(ofFrame number: Int, capturedAt time: Instant) -> Instant {
+        provider.stream.playbackRate?.playingTime(ofFrame: number) ?? time
+    }
+
+    /// The nominal playing time from the next frame to the one after it.
+    private func frameDuration(of buffer: borrowing PixelBuffer) -> Duration {
+        (provider.stream.playbackRate ?? buffer.format.frameRate).frameDuration
     }
 
     private func beginPicture() {
@@ -300,10 +315,10 @@ final class EncodeTrack {
             if isCut(unit) { return end() }
             framesInEncoder -= 1
             counters.add(to: .encoded)
-            rate.add(unit)
+            let time = playingTime(ofFrame: unit.frameNumber, capturedAt: unit.timestamp)
+            rate.add(unit, playedAt: time)
             encodedBits += unit.count * 8
             if span == nil { begin(with: unit) }
-            let time = unit.timestamp
             span = min(span?.lowerBound ?? time, time)...max(span?.upperBound ?? time, time)
             var isWanted = false
             for output in takers where output.accept(unit) { isWanted = true }

@@ -6,8 +6,8 @@ import Time
 /// disappeared counts as progress. Writers do not count: a restart does not cure a hung disk, and would lose
 /// their queues; once those are full the encoders stop too. After everything is encoded, no thread counts.
 public struct Liveness {
-    private let frameInterval: Duration
-    private var last: (progress: Progress, time: Instant, wasAlive: Bool)?
+    private var capture: Advance
+    private var encoding: Advance
 
     /// The threads' progress so far.
     struct Progress {
@@ -22,8 +22,13 @@ public struct Liveness {
     }
 
     /// Creates a check without history.
-    /// - Parameter frameInterval: the time between two frames of the source.
-    public init(frameInterval: Duration) { self.frameInterval = frameInterval }
+    /// - Parameters:
+    ///   - frameInterval: the time between two frames of the source.
+    ///   - encodingInterval: the time between two frames that are encoded; nil if that is the same.
+    public init(frameInterval: Duration, encodingInterval: Duration? = nil) {
+        capture = Advance(interval: frameInterval)
+        encoding = Advance(interval: max(frameInterval, encodingInterval ?? .zero))
+    }
 
     /// Returns true at the first check. A check before a frame is due repeats the last result.
     public mutating func isAlive(_ recording: Recording, at time: Instant) -> Bool {
@@ -31,17 +36,28 @@ public struct Liveness {
     }
 
     mutating func isAlive(after now: Progress, at time: Instant) -> Bool {
-        if let last, time - last.time < frameInterval * 2 { return last.wasAlive }
-        let isAlive = hasMoved(to: now)
-        last = (now, time, isAlive)
-        return isAlive
+        // Without pictures the encoders have nothing to do.
+        let isExcused = { (last: Progress) in now.tries != last.tries || now.isEncoded }
+        let areCaptured = capture.isSeen(now, at: time) { $0.captured != now.captured || isExcused($0) }
+        let areEncoded = encoding.isSeen(now, at: time) { $0.encoded != now.encoded || isExcused($0) }
+        return areCaptured && areEncoded
     }
 
-    private func hasMoved(to now: Progress) -> Bool {
-        guard let last = last?.progress else { return true }
-        // Without pictures the encoders have nothing to do.
-        if now.tries != last.tries || now.isEncoded { return true }
-        return now.captured != last.captured && now.encoded != last.encoded
+    /// Whether one thread has advanced since the last check.
+    private struct Advance {
+        /// The time in which it finishes something.
+        let interval: Duration
+        private var last: (progress: Progress, time: Instant, wasSeen: Bool)?
+
+        init(interval: Duration) { self.interval = interval }
+
+        /// - Parameter hasMoved: whether it has finished something since then.
+        mutating func isSeen(_ now: Progress, at time: Instant, hasMoved: (Progress) -> Bool) -> Bool {
+            if let last, time - last.time < interval * 2 { return last.wasSeen }
+            let isSeen = last.map { hasMoved($0.progress) } ?? true
+            last = (now, time, isSeen)
+            return isSeen
+        }
     }
 }
 

@@ -38,9 +38,9 @@ struct RatePromiseCheck {
     }
 
     /// Counts an access unit.
-    mutating func add(_ unit: AccessUnit) {
-        meter.add(timestamp: unit.timestamp, bits: unit.count * 8)
-        let time = unit.timestamp
+    /// - Parameter time: when it is played.
+    mutating func add(_ unit: AccessUnit, playedAt time: Instant) {
+        meter.add(timestamp: time, bits: unit.count * 8)
         span = min(span?.lowerBound ?? time, time)...max(span?.upperBound ?? time, time)
         count += 1
         bits += unit.count * 8

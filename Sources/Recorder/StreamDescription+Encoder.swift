@@ -10,5 +10,6 @@ extension StreamDescription {
             codec: provider.codec, width: stream.size.width, height: stream.size.height,
             frameRate: stream.frameRate, reordering: stream.bFrames, color: stream.color,
             pixelAspect: stream.pixelAspect, encoder: provider.choice?.details?.implementation)
+        playbackRate = stream.playbackRate
     }
 }

@@ -11,8 +11,10 @@ struct Camrec: ParsableCommand {
         abstract: "Records a camera as H.264 or H.265, on the GPU if there is one.",
         version: Version.text(of: "camrec", libraries: LoadedLibraries.descriptions),
         subcommands: [
-            RecordCommand.self, SnapshotCommand.self, DevicesCommand.self, InspectCommand.self, RemuxCommand.self,
-            CtlCommand.self, DoctorCommand.self, EncoderTrialCommand.self, CheckCommand.self, AdoptCommand.self,
+            RecordCommand.self, SnapshotCommand.self, DevicesCommand.self, InspectCommand.self,
+            RemuxCommand.self,
+            CtlCommand.self, DoctorCommand.self, EncoderTrialCommand.self, CheckCommand.self,
+            AdoptCommand.self,
         ],
         defaultSubcommand: RecordCommand.self)
 

@@ -14,7 +14,8 @@ enum CommandWord {
         "analyze": "camrec inspect", "convert": "camrec remux", "mux": "camrec remux",
         "diagnose": "camrec doctor", "validate": "camrec check", "verify": "camrec check",
         "status": "camrec ctl SOCKET stats", "kill": "camrec ctl SOCKET stop", "play": "camplay",
-        "photo": "camrec snapshot", "still": "camrec snapshot", "grab": "camrec snapshot", "view": "camplay", "watch": "camplay", "version": "camrec --version",
+        "photo": "camrec snapshot", "still": "camrec snapshot", "grab": "camrec snapshot", "view": "camplay",
+        "watch": "camplay", "version": "camrec --version",
     ]
 
     /// Returns the reason a word is refused, or nil if every word is a command in its place or may be an output.

@@ -59,6 +59,7 @@ struct RecordCommand: ParsableCommand {
 
     @OptionGroup(title: "Source") var source: SourceOptions
     @OptionGroup(title: "Length") var length: LengthOptions
+    @OptionGroup(title: "Time lapse") var lapse: TimeLapseOptions
     @OptionGroup(title: "Encoder") var encoder: EncoderOptions
     @OptionGroup(title: "Rate and quality") var rate: RateOptions
     @OptionGroup(title: "Stream") var stream: StreamOptions
@@ -78,15 +79,17 @@ struct RecordCommand: ParsableCommand {
         }
     }
 
-    /// Each codec's. For files alone, nobody waits for a frame, unless events of a ring are to be in them.
+    /// Each codec's. For files alone, nobody waits for a frame, unless events of a ring are to be in them. What an encoder
+    /// holds back of a time lapse would be minutes or hours.
     var configurations: [EncoderConfiguration] {
-        let areAwaited = segments.ring != nil || !choices.allSatisfy(\.isFile)
+        let areAwaited = segments.ring != nil || lapse.every != nil || !choices.allSatisfy(\.isFile)
         return stream.configurations(codecs, rate: rate, areAwaited: areAwaited).map { configuration in
+            var configuration = configuration
+            configuration.playbackRate = lapse.plan?.playbackRate
             // A raw stream has no times by which to put its pictures in order.
             guard choices.contains(where: { $0.codec == configuration.codec && $0.isRaw }) else {
                 return configuration
             }
-            var configuration = configuration
             configuration.bFrames = configuration.bFrames ?? 0
             return configuration
         }

@@ -35,6 +35,9 @@ struct RecordingNotes {
             "source: \(source.identity.name) (\(source.identity.device)), \(format.pixelFormat) \(format.size) "
                 + "at \(format.frameRate) frames/s\(format.isInterlaced ? ", interlaced" : "")")
         for change in source.controlChanges { report(change) }
+        if let every = command.lapse.every, let plan = command.lapse.plan {
+            console.inform("time lapse: a frame each \(every), played at \(plan.playbackRate) frames/s")
+        }
     }
 
     private func report(_ change: ControlChange) {
@@ -59,11 +62,13 @@ struct RecordingNotes {
     }
 
     private func advice(on provider: BackendEncoderProvider, _ format: PictureFormat) -> SegmentAdvice {
-        let framesPerSecond = format.frameRate.framesPerSecond
-        let frames = provider.keyframeInterval.frames(framesPerSecond: framesPerSecond)
+        let lapse = command.lapse.plan
+        let frames = provider.keyframeInterval.frames(
+            framesPerSecond: (lapse?.playbackRate ?? format.frameRate).framesPerSecond)
+        let frameInterval = lapse?.interval ?? format.frameRate.frameDuration
         return SegmentAdvice(
             segments: command.segments,
             rate: SegmentAdvice.Rate(provider.choice?.details?.rateControl),
-            keyframeDistance: Double(frames) / framesPerSecond)
+            keyframeDistance: Double(frames) * frameInterval.inSeconds)
     }
 }

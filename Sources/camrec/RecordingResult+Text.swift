@@ -5,9 +5,10 @@ extension RecordingResult {
     /// The last lines of a run.
     var summary: [String] {
         let delay = latency.map { "; latency \(decimal($0.medianMilliseconds)) ms" } ?? ""
+        let passed = frames.notWanted > 0 ? "; \(frames.notWanted) not wanted" : ""
         let end =
             "in \(decimal(seconds)) s; dropped: \(frames.droppedByDriver) by the driver, \(frames.droppedByUs) late, \(droppedByEncoders) by the encoder; "
-            + "\(frames.corrupt) corrupt\(frames.paused > 0 ? "; \(frames.paused) paused" : "")\(delay)"
+            + "\(frames.corrupt) corrupt\(frames.paused > 0 ? "; \(frames.paused) paused" : "")\(passed)\(delay)"
         let kept = outputs.count == 1 ? ["\(kept) \(end)"] : outputs.map(\.kept) + [end]
         return kept + encoders.compactMap { $0.rateLine(isAlone: encoders.count == 1) }
     }

@@ -23,6 +23,8 @@ struct RecordingResult: Encodable {
     let error: String?
     /// Nil without `--on-segment`.
     let onSegment: OnSegment?
+    /// Nil for a recording that plays as it was captured.
+    let timeLapse: Lapse?
     let encoders: [Encoder]
     let outputs: [Output]
     /// The live outputs' receivers: all that were connected at the end, and the latest that had left.
@@ -42,6 +44,12 @@ struct RecordingResult: Encodable {
         let program: String
         /// Files for which it was started, for which it then failed, and for which it was not started.
         let started, failed, leftOut: Int
+    }
+
+    /// How a time lapse was recorded, and how it plays.
+    struct Lapse: Encodable {
+        let everySeconds: Double
+        let playbackFramesPerSecond: Double
     }
 
     /// The source and its failures.
@@ -153,7 +161,7 @@ struct RecordingResult: Encodable {
     }
 
     /// captured + droppedByDriver is the number of frames the camera numbered; captured is corrupt + droppedByUs +
-    /// paused + droppedByEncoder + encoded + unused.
+    /// paused + notWanted + droppedByEncoder + encoded + unused.
     struct Frames: Encodable {
         let captured: Int
         let droppedByDriver: Int
@@ -164,6 +172,8 @@ struct RecordingResult: Encodable {
         /// Of those dropped by us.
         let droppedForOutput: Int
         let paused: Int
+        /// Between the frames of a time lapse.
+        let notWanted: Int
         let droppedByEncoder: Int
         let unused: Int
         let encoded: Int
@@ -178,7 +188,15 @@ struct RecordingResult: Encodable {
         let maximumMilliseconds: Double
     }
 
-    init(_ recording: Recording, _ outcome: RecordingOutcome, elapsed: Duration, _ program: SegmentProgram?) {
+    init(
+        _ recording: Recording, _ outcome: RecordingOutcome, elapsed: Duration, _ program: SegmentProgram?,
+        lapse: TimeLapse?
+    ) {
+        timeLapse = lapse.map {
+            Lapse(
+                everySeconds: $0.interval.inSeconds,
+                playbackFramesPerSecond: $0.playbackRate.framesPerSecond)
+        }
         let (identity, granted) = (outcome.source.identity, outcome.source.format)
         device = Device(
             path: identity.device, name: identity.name, driver: identity.driver, bus: identity.bus,
@@ -292,6 +310,7 @@ extension RecordingResult.Frames {
         droppedInRestart = counters[.droppedInRestart]
         droppedForOutput = counters[.droppedForOutput]
         paused = counters[.paused]
+        notWanted = counters[.notWanted]
         droppedByEncoder = encoder.droppedByEncoder
         unused = encoder.unused
         encoded = encoder.encoded

@@ -69,10 +69,11 @@ struct RecordingSession {
         let stream = try openSource(&service, until: deadline)
         service.begin(
             frameInterval: stream.format.frameRate.frameDuration,
+            encodingInterval: command.lapse.plan?.interval,
             succession: succession(isLive: stream.isLive))
         // Read the clock again: opening the source may have taken long.
         let now = WallTime.now
-        let capturing = Capturing(source(stream))
+        let capturing = Capturing(source(stream), every: command.lapse.plan?.interval)
         // Afterwards the stream is the capture thread's; meanwhile the encoders open.
         capturing.startAhead()
         let opened = capturing.source
@@ -109,7 +110,8 @@ struct RecordingSession {
         let outcome = recording.finish()
         let elapsed = Instant.now - start
         if let program { finish(program, &service) }
-        let result = RecordingResult(recording, outcome, elapsed: elapsed, program)
+        let result = RecordingResult(
+            recording, outcome, elapsed: elapsed, program, lapse: command.lapse.plan)
         var status = try conclude(result, outcome.errors, report)
         if status == .done, outcome.hasReachedCut { status = .superseded }
         return Ending(

@@ -24,7 +24,8 @@ import Testing
     @Test("lists all commands if none is near")
     func unlike() throws {
         let answer = try #require(mistake("holidays"))
-        #expect(answer.contains("the commands are record, devices, inspect, remux, ctl, doctor, check"))
+        #expect(
+            answer.contains("the commands are record, snapshot, devices, inspect, remux, ctl, doctor, check"))
     }
 
     @Test("accepts commands, options, outputs and streams")

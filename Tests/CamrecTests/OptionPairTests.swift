@@ -34,6 +34,7 @@ import Testing
         "restore-controls": Sample("--restore-controls", needs: "--control=brightness=1"),
         "frames": Sample("--frames=9"), "duration": Sample("--duration=9s"),
         "serve-on": Sample("--serve-on", needs: "--duration=9s", "--listen=9982"),
+        "every": Sample("--every=10s"), "playback-fps": Sample("--playback-fps=25", needs: "--every=10s"),
         "encoder": Sample("--encoder=software"), "encoder:vaapi": Sample("--encoder=vaapi"),
         "encoder:auto": Sample("--encoder=auto"),
         "render-node": Sample("--render-node=/dev/dri/renderD128"),
@@ -148,6 +149,15 @@ import Testing
         (["report:stream"], ["timestamps:stream"], .refused),
         // Segments are never replaced, nor are outputs that are not files.
         (["overwrite"], segments + ["output:stream", "output:sent", "output:published"], .warns),
+        // A time lapse is a file, of pictures that can be chosen.
+        (
+            ["every", "playback-fps"],
+            [
+                "format:h264", "ring", "post", "serve-on", "listen", "listen:open", "listen:socket", "stream-format",
+                "ca-file", "max-clients", "max-clients:one", "max-clients-per-address", "client-buffer",
+                "client-timeout", "output:sent", "output:published",
+            ], .refused
+        ),
         // Whom a limit per address affects.
         (["max-clients-per-address"], ["listen", "max-clients:one"], .warns),
         (["max-clients-per-address"], ["listen:socket"], .refused),
@@ -249,6 +259,10 @@ import Testing
             (["--device=test", "--standard=PAL", "a.h264"], "only cameras have inputs and standards"),
             (["--utc", "a.h264"], "a date in its name"), (["--post=1s", "a.h264"], "--post needs --ring"),
             (["--keep=3", "a.h264"], "need --segment or --ring"),
+            (["--playback-fps=25", "a.h264"], "--playback-fps needs --every"),
+            (["--every=1s", "--format=h264", "a.h264"], "whose frames depend on each other"),
+            (["--every=1s", "a.h264", "tcp://host:1"], "--every is for files"),
+            (["--every=1s", "--ring=1m", "a.h264"], "--every excludes --ring"),
             (["--align", "a.h264"], "--align needs --segment with a time"),
             (["--align", "--segment=7m", "a.h264"], "--segment that divides a day, such as 10m or 1h"),
             (["--align", "--segment=500ms", "a.h264"], "--segment that divides a day"),

@@ -26,7 +26,8 @@ import Testing
 
     /// The other arguments that each command needs.
     private static let operands: [String: [String]] = [
-        "record": ["a.h264"], "inspect": ["a.h264"], "remux": ["a.h264", "a.mkv"], "ctl": ["socket", "stop"],
+        "record": ["a.h264"], "snapshot": ["a.jpg"], "inspect": ["a.h264"], "remux": ["a.h264", "a.mkv"],
+        "ctl": ["socket", "stop"],
         "check": ["a.conf"], "adopt": ["folder"], "encoder-trial": ["--codec=h264"],
     ]
 

@@ -43,7 +43,9 @@ import Time
         #expect(unknown[0x829A] == nil && unknown[0x8827] == nil)
     }
 
-    @Test("a hostile name of a camera breaks nothing", arguments: ["", "a\u{0}b\n\u{7F}", String(repeating: "x", count: 70_000)])
+    @Test(
+        "a hostile name of a camera breaks nothing",
+        arguments: ["", "a\u{0}b\n\u{7F}", String(repeating: "x", count: 70_000)])
     func hostile(name: String) throws {
         let metadata = metadata(camera: name)
         let text = try #require(try TIFFReader(metadata.tiff).fields()[0x0110]?.text)
@@ -65,7 +67,9 @@ struct TIFFReader {
         let type: Int
         let value: [UInt8]
 
-        var text: String? { type == 2 && value.last == 0 ? String(decoding: value.dropLast(), as: UTF8.self) : nil }
+        var text: String? {
+            type == 2 && value.last == 0 ? String(decoding: value.dropLast(), as: UTF8.self) : nil
+        }
         var number: Int? { [3, 4].contains(type) ? littleEndian(value) : nil }
         var ratio: Double? {
             type == 5 ? Double(littleEndian(value.prefix(4))) / Double(littleEndian(value.suffix(4))) : nil

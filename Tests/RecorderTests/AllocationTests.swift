@@ -262,7 +262,7 @@ private final class CountingEncoder: PictureEncoder, @unchecked Sendable {
         pending.append(
             PendingFrames.Frame(
                 number: frameNumber, timestamp: buffer.timestamp, sequence: buffer.sequence,
-                isIDRWanted: isIDR))
+                isIDRWanted: isIDR), playedAt: buffer.timestamp)
         guard let frame = pending.remove(number: frameNumber) else { return }
         let finished = try packets[isIDR ? 0 : 1].withUnsafeBytes {
             (bytes) throws(EncoderError) in try finisher.finish(bytes, frame)

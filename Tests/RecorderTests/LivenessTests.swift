@@ -44,6 +44,28 @@ import Time
     @Test("encoded frames may take their time to be written")
     func finishing() { #expect(isAlive { $0.isEncoded = true }) }
 
+    @Test("a frozen camera is noticed at its own pace, although a time lapse encodes rarely")
+    func lapse() {
+        var liveness = Liveness(frameInterval: .milliseconds(100), encodingInterval: .seconds(60))
+        _ = liveness.isAlive(after: before, at: .start)
+        var now = before
+        now.captured = 100
+        let whileBetween = liveness.isAlive(after: now, at: .start + .seconds(30))
+        #expect(whileBetween)
+        let whileFrozen = liveness.isAlive(after: now, at: .start + .seconds(60))
+        #expect(!whileFrozen)
+    }
+
+    @Test("an encoder that stands still is noticed in a time lapse, too")
+    func lapseEncoder() {
+        var liveness = Liveness(frameInterval: .milliseconds(100), encodingInterval: .seconds(60))
+        _ = liveness.isAlive(after: before, at: .start)
+        var now = before
+        now.captured = 1000
+        let isAlive = liveness.isAlive(after: now, at: .start + .seconds(120))
+        #expect(!isAlive)
+    }
+
     @Test("is alive while it looks for a lost camera, although nothing is encoded")
     func absentCamera() { #expect(isAlive { $0.tries = 1 }) }
 }

@@ -19,7 +19,7 @@ import Time
     private func add(_ count: Int, from second: Int64, bytes: Int = 1000, to record: inout RatePromiseCheck) {
         for number in 0..<count {
             let time = Instant.start + .seconds(second) + .milliseconds(100) * number
-            record.add(accessUnit(number: number, timestamp: time, length: bytes - 4))
+            record.add(accessUnit(number: number, timestamp: time, length: bytes - 4), playedAt: time)
         }
     }
 

@@ -5,7 +5,8 @@ import Glibc
 import Threading
 import Time
 
-/// Writes access units to Matroska, MP4 or a transport stream, each at its capture time.
+/// Writes access units to Matroska, MP4 or a transport stream, each at its capture time, or at its playing time in a
+/// time lapse.
 ///
 /// The first picture is at time 0. Existing files are rejected or replaced as by `FileSink`. Pipes and
 /// standard output work, too, but without the index that a file gets at its end.
@@ -78,7 +79,7 @@ public final class ContainerSink: AccessUnitSink {
 
     /// Writes an access unit; the first one is an IDR picture with its parameter sets.
     public func write(_ unit: AccessUnit) throws(OutputError) {
-        try write(unit, number: unit.frameNumber, timestamp: unit.timestamp)
+        try write(unit, number: unit.frameNumber, timestamp: stream.playingTime(of: unit))
     }
 
     /// Writes an access unit with another number, in presentation order, and at another time.

@@ -7,6 +7,8 @@ public struct RecordingStatistics: Codable, Sendable {
     let corrupt: Int
     let droppedByUs: Int
     let paused: Int
+    /// Frames between those of a time lapse; nil from an earlier version.
+    let notWanted: Int?
     /// For each encoder.
     let encoded: [Int]
     let droppedByEncoder: [Int]
@@ -56,6 +58,7 @@ public struct RecordingStatistics: Codable, Sendable {
         self.seconds = seconds
         (captured, droppedByDriver) = (counters[.captured], counters[.droppedByDriver])
         (corrupt, droppedByUs, paused) = (counters[.corrupt], counters[.droppedByUs], counters[.paused])
+        notWanted = counters[.notWanted]
         encoded = encoders.map { $0[.encoded] }
         droppedByEncoder = encoders.map { $0[.droppedByEncoder] }
         encoderRestarts = encoders.map { $0[.restarts] }

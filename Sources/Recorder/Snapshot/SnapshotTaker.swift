@@ -84,7 +84,8 @@ public struct SnapshotTaker {
     ) throws(SnapshotError) -> Snapshot {
         guard let maker else { throw .noPicture(device: stream.identity.device) }
         do throws(ImageError) {
-            return try maker.make(of: picture, time: wallTime(of: picture.timestamp), exposure: stream.exposure)
+            return try maker.make(
+                of: picture, time: wallTime(of: picture.timestamp), exposure: stream.exposure)
         } catch { throw .image(error) }
     }
 

@@ -11,7 +11,7 @@ struct CodingRule: OptionRule {
             do throws(EncoderError) {
                 try configuration.refuseContradictions()
                 if source.format != .h264, let size = pictures.size {
-                    try configuration.refuseBeyondLevel(size, at: pictures.rate)
+                    try configuration.refuseBeyondLevel(size, at: configuration.playbackRate ?? pictures.rate)
                 }
             } catch { return error.description }
         }

@@ -6,7 +6,8 @@ extension RecordCommand {
         OutputCountRule(), ServeOnRule(), ListenValueRule(), OutputNameRule(), DateRule(), UTCRule(),
         SegmentRule(), AlignRule(), RingRule(), RetentionRule(), PaceRule(), OverwriteRule(),
         SourceRule(), CameraCodingRule(), ClientLimitRule(), AddressLimitRule(), ClientRule(),
-        PublishingRule(), StreamFormatRule(), SyncRule(), OnSegmentRule(), RateWindowRule(), CodingRule(),
+        PublishingRule(), TimeLapseRule(), StreamFormatRule(), SyncRule(), OnSegmentRule(), RateWindowRule(),
+        CodingRule(),
     ]
 
     /// Why the command is refused: the first reason; nil if it is valid.

@@ -58,9 +58,10 @@ struct ServiceReport {
     /// Notes that the camera is open.
     /// - Parameters:
     ///   - frameInterval: the time between two frames.
+    ///   - encodingInterval: the time between two recorded frames; nil if that is the same.
     ///   - succession: now that the source is known.
-    mutating func begin(frameInterval: Duration, succession: Succession) {
-        liveness = Liveness(frameInterval: frameInterval)
+    mutating func begin(frameInterval: Duration, encodingInterval: Duration?, succession: Succession) {
+        liveness = Liveness(frameInterval: frameInterval, encodingInterval: encodingInterval)
         self.succession = succession
     }
 

@@ -47,7 +47,8 @@ struct SnapshotCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Quality of a JPEG, 1 to 100 (best). Default: a camera's own JPEG as it is, else 90.", valueName: "N"),
+            "Quality of a JPEG, 1 to 100 (best). Default: a camera's own JPEG as it is, else 90.",
+            valueName: "N"),
         transform: PlainValue.number(1...100))
     var quality: Int?
 

@@ -30,7 +30,7 @@ HEAD = [
     "| recording | frames | hours at 30/s | minutes that it took | memory, MB: before the last third | in it | descriptors | threads | frames not written | |",
     "|---|--:|--:|--:|--:|--:|--:|--:|--:|---|",
 ]
-ACCOUNTED = ("encoded", "corrupt", "droppedByUs", "paused", "droppedByEncoder", "unused")
+ACCOUNTED = ("encoded", "corrupt", "droppedByUs", "paused", "notWanted", "droppedByEncoder", "unused")
 
 
 class Recording:

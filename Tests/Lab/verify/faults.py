@@ -37,7 +37,7 @@ from types import SimpleNamespace
 import numpy
 
 START_CODE = b"\0\0\0\1"
-SUMS = ("encoded", "corrupt", "droppedByUs", "paused", "droppedByEncoder", "unused")
+SUMS = ("encoded", "corrupt", "droppedByUs", "paused", "notWanted", "droppedByEncoder", "unused")
 
 
 class Problem(Exception):

@@ -12,7 +12,8 @@ struct CountedFrames {
 
     /// Whether every captured frame is counted exactly once.
     var addUp: Bool {
-        self[.captured] == self[.corrupt] + self[.droppedByUs] + self[.paused] + self[.droppedByEncoder]
+        self[.captured] == self[.corrupt] + self[.droppedByUs] + self[.paused] + self[.notWanted]
+            + self[.droppedByEncoder]
             + self[.encoded] + self[.unused]
     }
 }

@@ -11,6 +11,10 @@ final class ScriptedProvider: EncoderProvider, @unchecked Sendable {
     var keyframeInterval: KeyframeInterval
     var choice: EncoderChoice? { EncoderChoice(details: nil, name: "scripted") }
     private(set) var stream: EncodedStream
+    /// A time lapse's.
+    var playbackRate: FrameRate? {
+        didSet { if let format = formats.last ?? (try? Pictures().format) { describe(format) } }
+    }
     /// One for each session; when there are no more, opening fails.
     var encoders: [any PictureEncoder]
     /// Once there are no more encoders.
@@ -49,7 +53,11 @@ final class ScriptedProvider: EncoderProvider, @unchecked Sendable {
 
     func follow(_ source: PictureFormat) {
         formats.append(source)
-        stream = EncodedStream(of: source)
+        describe(source)
+    }
+
+    private func describe(_ source: PictureFormat) {
+        stream = EncodedStream(of: source, playbackRate: playbackRate)
     }
 
     func discardSharedState() { discards += 1 }
