@@ -19,6 +19,12 @@ public struct Socket: ~Copyable, Sendable {
 
     deinit { close(descriptor) }
 
+    /// Another owner of the same connection; nil if the system has no descriptors left.
+    public func duplicate() -> Socket? {
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        return copy < 0 ? nil : Socket(descriptor: copy)
+    }
+
     /// Two sockets.
     public struct Pair: ~Copyable {
         private let first: Socket

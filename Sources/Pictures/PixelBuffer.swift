@@ -62,6 +62,26 @@ public struct PixelBuffer: ~Copyable, Sendable {
         )
     }
 
+    /// The bytes that the driver filled in each memory plane; 0 for those that the format does not have.
+    package var lengths: InlineArray<3, Int> { [payloads[0].length, payloads[1].length, payloads[2].length] }
+
+    /// Returns a copy of the picture in the only buffer of another pool, which has three memory planes; nil if it does
+    /// not fit.
+    package func copy(into room: PixelBufferPool) -> PixelBuffer? {
+        var copies = InlineArray<3, Payload>(repeating: .init())
+        for plane in 0..<format.pixelFormat.memoryPlaneCount {
+            let (payload, memory) = (payloads[plane], room.memory(ofBuffer: 0, plane: plane))
+            guard payload.length <= memory.count else { return nil }
+            let picture = pool.memory(ofBuffer: index, plane: plane)
+            memory.copyMemory(
+                from: UnsafeRawBufferPointer(
+                    rebasing: picture[payload.offset..<payload.offset + payload.length]))
+            copies[plane].length = payload.length
+        }
+        return PixelBuffer(
+            pool: room, index: 0, payloads: copies, format: format, sequence: sequence, timestamp: timestamp)
+    }
+
     /// Tells a living buffer's picture from every other.
     public struct ID: Equatable, Sendable {
         fileprivate let pool: ObjectIdentifier

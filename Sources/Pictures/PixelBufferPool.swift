@@ -48,6 +48,19 @@ public final class PixelBufferPool: Sendable {
         return try PixelBufferPool(backing: .allocated, planes: planes, planesPerBuffer: 1)
     }
 
+    /// A pool of one buffer, with memory planes of these lengths.
+    package static func allocated(planes lengths: [Int]) throws(PixelBufferPoolError) -> PixelBufferPool {
+        var planes: [UnsafeMutableRawBufferPointer] = []
+        for length in lengths {
+            guard let plane = AlignedMemory.allocate(byteCount: length) else {
+                for plane in planes { free(plane.baseAddress) }
+                throw .noMemory(pictureLength: length)
+            }
+            planes.append(plane)
+        }
+        return try PixelBufferPool(backing: .allocated, planes: planes, planesPerBuffer: planes.count)
+    }
+
     deinit {
         for plane in memory {
             switch backing {

@@ -11,14 +11,16 @@ struct CaptureStage {
     private let frames: BoundedQueue<PixelBuffer>
     private let beginning: RecordingBeginning
     private let counters: Counters<CaptureCounter>
+    private let stills: StillRequest
     /// Picks the frames of a time lapse; nil if all are recorded.
     private var picker: FramePicker?
 
     init(
         source: SupervisedSource, frames: BoundedQueue<PixelBuffer>, counters: Counters<CaptureCounter>,
-        beginning: RecordingBeginning, picker: FramePicker? = nil
+        beginning: RecordingBeginning, picker: FramePicker? = nil, stills: StillRequest = StillRequest()
     ) {
         self.source = source
+        self.stills = stills
         self.picker = picker
         self.frames = frames
         self.beginning = beginning
@@ -30,6 +32,7 @@ struct CaptureStage {
         defer {
             source.end()
             frames.close()
+            stills.close()
         }
         do throws(CaptureError) {
             try source.start()
@@ -37,6 +40,7 @@ struct CaptureStage {
                 switch try source.nextBuffer() {
                 case .buffer(let buffer):
                     if isOver(at: buffer.timestamp) { return nil }
+                    stills.offer(buffer) { source.stream.exposure }
                     queue(buffer)
                 case .end: return nil
                 case .interrupted: return nil

@@ -16,6 +16,7 @@ public final class Capturing {
     let counters = Counters<CaptureCounter>()
     let frames = BoundedQueue<PixelBuffer>(capacity: PixelBufferPool.maximumCount)
     let stop = RecordingStop()
+    let stills = StillRequest()
     private let beginning = RecordingBeginning()
     private let startsAhead: Bool
     private let stage: Handover<CaptureStage>
@@ -37,7 +38,7 @@ public final class Capturing {
                 source: SupervisedSource(
                     source, frames: frames, counters: counters, stop: stop, beginning: beginning),
                 frames: frames, counters: counters, beginning: beginning,
-                picker: interval.map(FramePicker.init(every:))))
+                picker: interval.map(FramePicker.init(every:)), stills: stills))
     }
 
     deinit {

@@ -45,6 +45,11 @@ public final class Recording {
     /// Raised when everything has ended and `finish` will not block.
     public let ended: Interruption
 
+    /// Takes pictures out of the recording.
+    let stills: StillRequest
+    /// The source as it was opened.
+    let source: RecordingOutcome.Source
+
     private let stopWish: RecordingStop
     private let tracks: [EncodeTrack]
     private let capturing: Capturing
@@ -66,6 +71,7 @@ public final class Recording {
         self.ended = ended
         self.capturing = capturing
         (counters, stopWish) = (capturing.counters, capturing.stop)
+        (stills, source) = (capturing.stills, capturing.source)
         let (isLive, frames) = (capturing.isLive, capturing.frames)
         let pictureSinks = outputs.count { $0.sink.takesPictures }
         let outputs = outputs.map { plan in

@@ -5,6 +5,9 @@ public enum Version {
     /// The release, such as `0.1.0`.
     public static let current = "0.1.0"
 
+    /// camrec with its release, for files that say what wrote them.
+    public static var program: String { "camrec \(current)" }
+
     /// The commit that was built; nil if the build was given none.
     public static var commit: String? {
         let commit = String(cString: cbuild_commit())

@@ -286,13 +286,20 @@ struct RecordingSession {
         guard let listener else { return nil }
         do throws(NetworkError) {
             return try ControlServer(listener) { line in
-                JSONText.line(of: desk.reply(to: line)) ?? #"{"error":"the answer is not finite","ok":false}"#
+                switch desk.carryOut(line) {
+                case .reply(let reply): .line(Self.text(of: reply))
+                case .snapshot(let task): .task { task.run(sendingTo: $0, program: Version.program, text: Self.text) }
+                }
             }
         } catch {
             recording.stop()
             _ = recording.finish()
             throw .noResources
         }
+    }
+
+    private static func text(of reply: ControlReply) -> String {
+        JSONText.line(of: reply) ?? #"{"error":"the answer is not finite","ok":false}"#
     }
 
     /// Waits until everything has ended, which a signal requests.

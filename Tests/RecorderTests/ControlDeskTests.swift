@@ -28,6 +28,27 @@ import Threading
             abilities: ControlDesk.Abilities(isPassthrough: isPassthrough, hasRing: hasRing), rates: rates)
     }
 
+    @Test("one snapshot is taken at a time")
+    func snapshots() {
+        let desk = desk()
+        guard case .snapshot(let task) = desk.carryOut("snapshot jpeg") else {
+            Issue.record("no snapshot")
+            return end()
+        }
+        #expect(desk.reply(to: "snapshot png").error?.contains("another snapshot") == true)
+        withExtendedLifetime(task) {}
+        end()
+    }
+
+    @Test("what has no single pictures, or no format, is refused")
+    func noSnapshots() {
+        #expect(desk(isPassthrough: true).reply(to: "snapshot jpeg").error?.contains("own H.264") == true)
+        for command in ["snapshot", "snapshot gif", "snapshot a.jpg", "snapshot jpeg png"] {
+            #expect(desk().reply(to: command).error != nil)
+        }
+        end()
+    }
+
     private func end() {
         recording.stop()
         #expect(recording.finish().errors == [])
@@ -86,5 +107,13 @@ import Threading
         #expect(reply.keyframeForced == false)
         #expect(control.takeBitRate() == nil)
         end()
+    }
+}
+
+extension ControlDesk {
+    /// The reply to a command that is carried out at once.
+    fileprivate func reply(to line: String) -> ControlReply {
+        if case .reply(let reply) = carryOut(line) { return reply }
+        return ControlReply(error: "it takes time")
     }
 }

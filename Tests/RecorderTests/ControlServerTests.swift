@@ -13,7 +13,7 @@ import Threading
     private var path: String { "\(folder)/socket" }
 
     private func serve() throws -> ControlServer {
-        try ControlServer(PathListener(path: path)) { line in "<\(line)>" }
+        try ControlServer(PathListener(path: path)) { line in .line("<\(line)>") }
     }
 
     /// Sends bytes, and reads a number of lines or to the end.
@@ -74,7 +74,7 @@ import Threading
     @Test("an answer longer than the system accepts at once arrives complete")
     func longAnswer() throws {
         let text = String(repeating: "long ", count: 200_000)
-        let server = try ControlServer(PathListener(path: path)) { _ in text }
+        let server = try ControlServer(PathListener(path: path)) { _ in .line(text) }
         #expect(try ask(Array("stats\n".utf8), lines: 1) == text + "\n")
         withExtendedLifetime(server) {}
     }

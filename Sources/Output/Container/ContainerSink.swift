@@ -66,7 +66,9 @@ public final class ContainerSink: AccessUnitSink {
         (self.format, self.stream, self.metadata, self.captureClock) = (
             format, stream, metadata, captureClock
         )
-        pieceDuration = min(Self.longestPiece, synchronizer?.interval ?? Self.longestPiece)
+        // A second of a time lapse may have taken minutes.
+        let longest = stream.playbackRate == nil ? Self.longestPiece : stream.frameDuration
+        pieceDuration = min(longest, synchronizer?.interval ?? longest)
     }
 
     public var name: String { file.name }

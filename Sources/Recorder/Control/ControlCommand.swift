@@ -14,13 +14,15 @@ public enum ControlCommand: Sendable, Equatable {
     case resume
     case stats
     case stop
+    /// A picture of the recording, which follows the reply.
+    case snapshot(Snapshot.Format)
 
     /// The syntax of all commands.
-    public static let all = "keyframe, trigger, bitrate RATE, max-bitrate RATE, pause, resume, stats, stop"
+    public static let all = "keyframe, trigger, bitrate RATE, max-bitrate RATE, pause, resume, snapshot FORMAT, stats, stop"
 
     /// The commands' first words.
     public static let names = [
-        "keyframe", "trigger", "bitrate", "max-bitrate", "pause", "resume", "stats", "stop",
+        "keyframe", "trigger", "bitrate", "max-bitrate", "pause", "resume", "snapshot", "stats", "stop",
     ]
 
     /// The reason a line is not a valid command.
@@ -40,6 +42,12 @@ public enum ControlCommand: Sendable, Equatable {
         case ("stop", 1): self = .stop
         case ("bitrate", 2): self = .bitRate(try Self.rate(words[1]))
         case ("max-bitrate", 2): self = .maximumBitRate(try Self.rate(words[1]))
+        case ("snapshot", 2):
+            guard let format = Snapshot.Format(rawValue: String(words[1])) else {
+                throw Mistake(description: "'\(words[1])' is not a format; expected jpeg or png")
+            }
+            self = .snapshot(format)
+        case ("snapshot", 1): throw Mistake(description: "'\(line)' needs a format; expected jpeg or png")
         case ("bitrate", 1), ("max-bitrate", 1):
             throw Mistake(description: "'\(line)' needs a rate; \(BitsPerSecond.requirement)")
         default:

@@ -11,6 +11,7 @@ public struct ControlDesk: Sendable {
     private let counters: Counters<CaptureCounter>
     private let encoders: [Counters<EncoderCounter>]
     private let outputs: [RecordingOutput]
+    private let snapshots: SnapshotDesk
 
     /// The features that a recording's commands depend on.
     public struct Abilities: Sendable, Hashable {
@@ -35,19 +36,35 @@ public struct ControlDesk: Sendable {
     ) {
         (self.control, self.stop, self.start) = (control, stop, start)
         (self.abilities, self.rates) = (abilities, rates)
+        snapshots = SnapshotDesk(recording)
         (counters, encoders, outputs) = (recording.counters, recording.encoderCounters, recording.outputs)
     }
 
-    /// Carries out a command line, without its newline, and returns the reply.
-    public func reply(to line: String) -> ControlReply {
-        let command: ControlCommand
-        do throws(ControlCommand.Mistake) { command = try ControlCommand(line) } catch {
-            return ControlReply(error: error.description)
-        }
-        return carryOut(command)
+    /// What a command leads to.
+    public enum Outcome: Sendable {
+        case reply(ControlReply)
+        /// Something that takes time, and replies itself.
+        case snapshot(SnapshotTask)
     }
 
-    private func carryOut(_ command: ControlCommand) -> ControlReply {
+    /// Carries out a command line, without its newline.
+    public func carryOut(_ line: String) -> Outcome {
+        let command: ControlCommand
+        do throws(ControlCommand.Mistake) { command = try ControlCommand(line) } catch {
+            return .reply(ControlReply(error: error.description))
+        }
+        guard case .snapshot(let format) = command else { return .reply(reply(to: command)) }
+        guard !abilities.isPassthrough else {
+            return .reply(
+                ControlReply(error: "the camera's own H.264 has no single pictures; use another --format"))
+        }
+        guard let task = snapshots.begin(format) else {
+            return .reply(ControlReply(error: "another snapshot is being taken; try again when it is done"))
+        }
+        return .snapshot(task)
+    }
+
+    private func reply(to command: ControlCommand) -> ControlReply {
         switch command {
         case .keyframe:
             guard !abilities.isPassthrough else { return Self.cameraDecides("keyframes") }
@@ -66,6 +83,8 @@ public struct ControlDesk: Sendable {
         case .stats: return ControlReply(stats: statistics)
         case .bitRate(let rate): return changeAverage(to: rate)
         case .maximumBitRate(let rate): return changeMaximum(to: rate)
+        // Takes time; see `carryOut`.
+        case .snapshot: break
         }
         return ControlReply()
     }

@@ -3,6 +3,14 @@ import Network
 import Threading
 import Time
 
+/// What a connection gets in reply to a line.
+public enum ControlAnswer: Sendable {
+    /// A line, without its newline.
+    case line(String)
+    /// What the task sends, on a thread of its own; then the connection ends.
+    case task(@Sendable (borrowing Socket) -> Void)
+}
+
 /// Accepts commands from other programs on a socket: one line each, one line in reply.
 ///
 /// Its own thread serves a few connections at a time. Input is not trusted: a connection that sends too long a
@@ -12,9 +20,9 @@ public final class ControlServer {
     private var thread: WorkerThread?
 
     /// Starts serving.
-    /// - Parameter answer: returns the reply to a command, without its newline; called on the server's thread.
+    /// - Parameter answer: returns the reply to a command; called on the server's thread.
     public init(
-        _ listener: consuming PathListener, answer: @escaping @Sendable (String) -> String
+        _ listener: consuming PathListener, answer: @escaping @Sendable (String) -> ControlAnswer
     ) throws(NetworkError) {
         let path = listener.path
         guard let interruption = Interruption() else {
@@ -38,7 +46,7 @@ private final class ControlLoop: @unchecked Sendable {
     private let listener: PathListener
     private let poller: Poller
     private let interruption: Interruption
-    private let answer: @Sendable (String) -> String
+    private let answer: @Sendable (String) -> ControlAnswer
     private var conversations: [Conversation?] = Array(repeating: nil, count: ControlLoop.mostConversations)
     private var mayHaveMore: [Bool] = Array(repeating: false, count: ControlLoop.mostConversations)
     private var count = 0
@@ -56,7 +64,7 @@ private final class ControlLoop: @unchecked Sendable {
 
     init(
         _ listener: consuming PathListener, poller: consuming Poller, interruption: Interruption,
-        answer: @escaping @Sendable (String) -> String
+        answer: @escaping @Sendable (String) -> ControlAnswer
     ) {
         self.listener = listener
         self.poller = poller

@@ -1,4 +1,5 @@
 import Network
+import Threading
 
 /// One connection to the control socket.
 final class Conversation {
@@ -22,7 +23,7 @@ final class Conversation {
     }
 
     /// Reads available bytes and replies to each complete line, in order.
-    func serve(_ answer: (String) -> String) -> State {
+    func serve(_ answer: (String) -> ControlAnswer) -> State {
         guard flush() else { return .over }
         return withUnsafeTemporaryAllocation(byteCount: 512, alignment: 1) { room in
             switch socket.receive(into: room) {
@@ -41,14 +42,34 @@ final class Conversation {
     }
 
     /// - Returns: false if the connection should be closed.
-    private func take(_ byte: UInt8, _ answer: (String) -> String) -> Bool {
+    private func take(_ byte: UInt8, _ answer: (String) -> ControlAnswer) -> Bool {
         guard byte == UInt8(ascii: "\n") else {
             line.append(byte)
             return line.count < Self.longestLine
         }
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
         defer { line.removeAll(keepingCapacity: true) }
-        return send(answer(String(decoding: line, as: UTF8.self)))
+        switch answer(String(decoding: line, as: UTF8.self)) {
+        case .line(let line): return send(line)
+        case .task(let task):
+            handOver(to: task)
+            return false
+        }
+    }
+
+    /// Lets a task have the connection, which stays open as long as it does.
+    private func handOver(to task: @escaping @Sendable (borrowing Socket) -> Void) {
+        // A client that has not read its earlier replies does not read a picture.
+        guard unsent.isEmpty, let connection = socket.duplicate() else { return }
+        let handedOver = HandedOver(connection)
+        if let thread = WorkerThread(body: { task(handedOver.socket) }) { thread.detach() }
+    }
+
+    /// A connection that belongs to a task's thread.
+    private final class HandedOver: Sendable {
+        let socket: Socket
+
+        init(_ socket: consuming Socket) { self.socket = socket }
     }
 
     /// - Returns: false if the previous reply has not been read.

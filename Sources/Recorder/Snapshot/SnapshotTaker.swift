@@ -21,8 +21,6 @@ public struct SnapshotTaker {
 
     /// A camera that sends only such pictures for ten seconds at 30 frames a second will not recover.
     static let mostDamaged = 300
-    /// What is older has not the time of this machine's clock.
-    private static let longestDelay = Duration.seconds(120)
 
     /// - Parameter settle: how long a camera's exposure may take, from its first picture on; zero to take that one.
     public init(_ form: Snapshot.Form, settle: Duration, clock: any TimeSource = SystemTime()) {
@@ -85,13 +83,7 @@ public struct SnapshotTaker {
         guard let maker else { throw .noPicture(device: stream.identity.device) }
         do throws(ImageError) {
             return try maker.make(
-                of: picture, time: wallTime(of: picture.timestamp), exposure: stream.exposure)
+                of: picture, time: clock.wallTime(ofCapture: picture.timestamp), exposure: stream.exposure)
         } catch { throw .image(error) }
-    }
-
-    /// The wall-clock time of a capture time. A file's times are those of another clock.
-    private func wallTime(of timestamp: Instant) -> WallTime {
-        let delay = clock.now - timestamp
-        return (.zero...Self.longestDelay).contains(delay) ? clock.wallTime - delay : clock.wallTime
     }
 }

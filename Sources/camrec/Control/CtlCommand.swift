@@ -3,17 +3,16 @@ import Files
 import FoundationEssentials
 import Glibc
 import Network
+import Output
 import Recorder
 import Terminal
-import Threading
-import Time
 
 /// `camrec ctl PATH COMMAND`: sends a command to a running recording and prints the reply.
 struct CtlCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ctl",
         abstract: "Sends a command to a recording with --control-socket.",
-        usage: "camrec ctl [--prometheus] <PATH> <COMMAND>",
+        usage: "camrec ctl [--prometheus] [--overwrite] <PATH> <COMMAND>",
         discussion: """
             Commands:
               keyframe      make the next frame a keyframe
@@ -22,10 +21,12 @@ struct CtlCommand: ParsableCommand {
               max-bitrate 3M   change the limit for every --rate-window
               pause         drop frames before they are encoded; time goes on
               resume        end a pause, with a keyframe
+              snapshot a.jpg   write a picture of the recording, which loses no frame: .jpg, .jpeg, .png, or -
               stats         print statistics
               stop          end the recording, like Ctrl-C
 
-            The answer is one line of JSON. Exit codes: 0 done; 64 unknown command; 69 refused, or no recording there.
+            The answer is one line of JSON. Exit codes: 0 done; 64 unknown command; 69 refused, or no recording there; \
+            73, 74 the picture could not be written.
             """)
 
     @Argument(
@@ -41,35 +42,57 @@ struct CtlCommand: ParsableCommand {
     @Flag(help: "With stats: print metrics for Prometheus instead of JSON.")
     var prometheus = false
 
+    @Flag(help: "With snapshot: replace an existing file.")
+    var overwrite = false
+
     /// The fields of every reply.
     private struct Outcome: Decodable {
         let ok: Bool
     }
 
-    private static let patience = Duration.seconds(5)
-    private static let longestAnswer = 1 << 20
-
     func validate() throws {
-        do throws(ControlCommand.Mistake) { _ = try ControlCommand(words.joined(separator: " ")) } catch {
+        let line = try line()
+        do throws(ControlCommand.Mistake) { _ = try ControlCommand(line) } catch {
             throw ValidationError(error.description)
+        }
+        if overwrite, words.first != "snapshot" {
+            throw ValidationError("--overwrite is for snapshot; leave it out")
         }
         if prometheus, words != ["stats"] { throw ValidationError("--prometheus is for stats; leave it out") }
     }
 
     func run() throws {
         let console = Console(isQuiet: false, isVerbose: false)
-        guard let answer = try ask(console) else {
+        if let snapshotFile { try refuseUnusable(snapshotFile, console) }
+        let exchange = try ControlExchange(path: path, console: console)
+        guard exchange.send(try line()), let answer = exchange.readLine() else {
             console.fail("\(path): no answer; the recording may be ending")
             throw ExitStatus.unavailable
         }
         // A recording of another version has the same `ok`.
         let outcome = try? JSONDecoder().decode(Outcome.self, from: Data(answer.utf8))
+        if let snapshotFile, outcome?.ok == true {
+            return try takeSnapshot(answer, into: snapshotFile, from: exchange, console)
+        }
         guard prometheus, outcome?.ok == true else {
             _ = DescriptorWriter.write(answer + "\n", to: STDOUT_FILENO)
             guard outcome?.ok == true else { throw ExitStatus.unavailable }
             return
         }
         try printMetrics(answer, console)
+    }
+
+    private func takeSnapshot(
+        _ answer: String, into file: String, from exchange: ControlExchange, _ console: Console
+    ) throws {
+        let reply = try? JSONDecoder().decode(ControlReply.self, from: Data(answer.utf8))
+        guard let reply else {
+            console.fail("\(path): the recording's answer is another version's; restart it to update it")
+            throw ExitStatus.unavailable
+        }
+        try writeSnapshot(to: file, reply, from: exchange, console)
+        // Standard output has the picture.
+        if file != FileSink.standardOutput { _ = DescriptorWriter.write(answer + "\n", to: STDOUT_FILENO) }
     }
 
     private func printMetrics(_ answer: String, _ console: Console) throws {
@@ -81,41 +104,5 @@ struct CtlCommand: ParsableCommand {
         }
         let metrics = statistics.prometheus(recording: path) { Volume.space(of: $0)?.free }
         _ = DescriptorWriter.write(metrics, to: STDOUT_FILENO)
-    }
-
-    private func connect(_ console: Console) throws(ExitStatus) -> Socket {
-        do throws(NetworkError) { return try Socket.connect(path: path) } catch {
-            console.fail(explain(error))
-            throw .unavailable
-        }
-    }
-
-    private func explain(_ error: NetworkError) -> String {
-        switch error.kind {
-        case .notConnected(ENOENT), .notConnected(ENOTDIR):
-            "\(path): no such socket; is a recording running with --control-socket \(path)?"
-        case .notConnected(ECONNREFUSED):
-            "\(path): no recording listens there; start one with --control-socket \(path)"
-        case .notConnected(EACCES), .notConnected(EPERM):
-            "\(path): no permission; only the recording user can send commands"
-        default: error.description
-        }
-    }
-
-    /// Returns the reply without its newline, or nil if none came.
-    private func ask(_ console: Console) throws -> String? {
-        let socket = try connect(console)
-        let line = Array((words.joined(separator: " ") + "\n").utf8)
-        guard line.withUnsafeBytes({ socket.send($0) }) == .sent(line.count) else { return nil }
-        let deadline = Instant.now + Self.patience
-        var (answer, room) = ([UInt8](), [UInt8](repeating: 0, count: 4096))
-        while answer.count < Self.longestAnswer, socket.waitUntilReadable(until: deadline) {
-            guard case .received(let count) = room.withUnsafeMutableBytes({ socket.receive(into: $0) }) else {
-                return nil
-            }
-            answer += room[..<count]
-            if answer.last == UInt8(ascii: "\n") { return String(decoding: answer.dropLast(), as: UTF8.self) }
-        }
-        return nil
     }
 }

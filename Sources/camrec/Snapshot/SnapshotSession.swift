@@ -36,7 +36,7 @@ struct SnapshotSession {
     private var form: Snapshot.Form {
         Snapshot.Form(
             command.format ?? .jpeg, quality: command.quality, isUTC: command.utc,
-            program: "camrec \(Version.current)")
+            program: Version.program)
     }
 
     /// Throws what would prevent writing, as far as it is known, before the camera's light goes on.

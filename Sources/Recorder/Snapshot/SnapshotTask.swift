@@ -1,0 +1,92 @@
+import Encoder
+import Glibc
+import Images
+import Network
+import Pictures
+import Threading
+import Time
+
+/// One snapshot of a running recording, on a thread of its own: waits for a picture, makes it a file, and sends that.
+public final class SnapshotTask: Sendable {
+    private let stills: StillRequest
+    private let format: Snapshot.Format
+    private let camera: String
+    private let ended: @Sendable () -> Void
+
+    /// How long to wait for an intact picture, and for a client that does not read.
+    static let patience = Duration.seconds(5)
+    /// Damaged pictures to look at.
+    private static let mostTries = 10
+
+    /// - Parameter ended: called at the end, whether it was run or not.
+    init(
+        _ stills: StillRequest, _ format: Snapshot.Format, camera: String, ended: @escaping @Sendable () -> Void
+    ) {
+        (self.stills, self.format, self.camera, self.ended) = (stills, format, camera, ended)
+    }
+
+    deinit { ended() }
+
+    /// Takes the picture and sends it, after a line with the reply.
+    /// - Parameters:
+    ///   - program: for the picture's metadata.
+    ///   - text: the reply's line, without its newline.
+    public func run(
+        sendingTo socket: borrowing Socket, program: String, text: (ControlReply) -> String
+    ) {
+        do throws(Refusal) {
+            let snapshot = try take(program)
+            let line = text(ControlReply(bytes: snapshot.bytes.count)) + "\n"
+            guard Self.send(Array(line.utf8), to: socket) else { return }
+            _ = Self.send(snapshot.bytes, to: socket)
+        } catch {
+            _ = Self.send(Array((text(ControlReply(error: error.reason)) + "\n").utf8), to: socket)
+        }
+    }
+
+    /// Why there is no picture.
+    struct Refusal: Error {
+        let reason: String
+    }
+
+    func take(_ program: String) throws(Refusal) -> Snapshot {
+        let deadline = Instant.now + Self.patience
+        var damage = ConversionError?.none
+        for _ in 0..<Self.mostTries {
+            guard let still = stills.take(until: deadline) else { break }
+            do throws(ConversionError) {
+                let form = Snapshot.Form(format, program: program)
+                let maker = try SnapshotMaker(still.picture.format, form, camera: camera)
+                _ = try maker.take(still.picture)
+                return try file(of: still, maker)
+            } catch { damage = error }
+        }
+        throw Refusal(
+            reason: damage.map { "\($0)" } ?? "no picture came; the recording has ended, or its camera is away")
+    }
+
+    private func file(of still: borrowing StillRequest.Still, _ maker: SnapshotMaker) throws(ConversionError) -> Snapshot {
+        do throws(ImageError) {
+            return try maker.make(
+                of: still.picture, time: SystemTime().wallTime(ofCapture: still.picture.timestamp),
+                exposure: still.exposure)
+        } catch { throw .corrupt(error.description) }
+    }
+
+    /// Sends all of the bytes.
+    /// - Returns: false if the client is gone, or does not read.
+    private static func send(_ bytes: [UInt8], to socket: borrowing Socket) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let deadline = Instant.now + patience
+            switch rest.withUnsafeBytes({ socket.send($0) }) {
+            case .sent(let count): rest = rest.dropFirst(count)
+            case .full:
+                let wake = Wake.wait(for: socket.descriptor, POLLOUT, unless: nil, until: deadline)
+                guard wake == .ready else { return false }
+            case .exhausted, .broken: return false
+            }
+        }
+        return true
+    }
+}

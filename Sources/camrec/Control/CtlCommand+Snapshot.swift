@@ -1,0 +1,60 @@
+import ArgumentParser
+import Glibc
+import Output
+import Recorder
+import Terminal
+import Threading
+
+extension CtlCommand {
+    /// The file of `snapshot FILE`; nil for other commands.
+    var snapshotFile: String? { words.first == "snapshot" && words.count == 2 ? words[1] : nil }
+
+    /// The command's line on the socket, where a picture has a format and no file.
+    func line() throws -> String {
+        guard words.first == "snapshot" else { return words.joined(separator: " ") }
+        guard let file = snapshotFile else {
+            throw ValidationError("snapshot needs a file; name one, as in: snapshot a.jpg")
+        }
+        let format = file == FileSink.standardOutput ? .jpeg : Snapshot.Format(path: file)
+        guard let format else {
+            throw ValidationError("'\(file)' must be named .jpg, .jpeg or .png; use another name")
+        }
+        return "snapshot \(format.rawValue)"
+    }
+
+    /// Writes the picture that follows a reply, completely or not at all.
+    func writeSnapshot(
+        to path: String, _ reply: ControlReply, from exchange: ControlExchange, _ console: Console
+    ) throws(ExitStatus) {
+        guard let count = reply.bytes, (1...Self.largestPicture).contains(count),
+            let bytes = exchange.readBytes(count)
+        else {
+            console.fail("\(self.path): the picture did not arrive; the recording may be ending")
+            throw .unavailable
+        }
+        do throws(OutputError) {
+            guard let interruption = Interruption() else {
+                throw OutputError(.notCreated(errno: EMFILE), output: path)
+            }
+            let file = try OutputFile(
+                path: path, overwrite: overwrite, interruption: interruption, isStaged: true)
+            try file.write(bytes)
+            file.keep()
+            try file.close()
+        } catch {
+            console.fail(error.description)
+            throw ExitStatus(error)
+        }
+    }
+
+    /// Throws what would prevent writing, before a picture is taken.
+    func refuseUnusable(_ path: String, _ console: Console) throws(ExitStatus) {
+        do throws(OutputError) { try OutputFile.refuseUnusable(path, overwrite: overwrite) } catch {
+            console.fail(error.description)
+            throw ExitStatus(error)
+        }
+    }
+
+    /// More than any file of a picture of 16384x16384.
+    private static let largestPicture = 1 << 30
+}
