@@ -25,7 +25,7 @@ extension ExitStatus {
         self =
             switch error.kind {
             case .noDecoder, .openFailed, .driverHangs: .unavailable
-            case .conversionFailed, .imageFailed, .outOfMemory: .inputOutput
+            case .conversionFailed, .image, .outOfMemory: .inputOutput
             }
     }
 
