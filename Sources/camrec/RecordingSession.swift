@@ -288,7 +288,8 @@ struct RecordingSession {
             return try ControlServer(listener) { line in
                 switch desk.carryOut(line) {
                 case .reply(let reply): .line(Self.text(of: reply))
-                case .snapshot(let task): .task { task.run(sendingTo: $0, program: Version.program, text: Self.text) }
+                case .snapshot(let task):
+                    .task { task.run(sendingTo: $0, program: Version.program, text: Self.text) }
                 }
             }
         } catch {

@@ -67,7 +67,7 @@ import Time
     }
 
     @Test(
-        "an exposure that hunts has not settled, however slowly it swings", arguments: [16.0, 24, 40, 60, 90])
+        "an exposure that hunts has not settled, fast or slow", arguments: [16.0, 24, 40, 60])
     func hunting(period: Double) {
         for phase in 0..<8 {
             let lumas = lumas(290) { 100 + 15 * sin(2 * .pi * ($0 / period + Double(phase) / 8)) }

@@ -18,7 +18,8 @@ public enum ControlCommand: Sendable, Equatable {
     case snapshot(Snapshot.Format)
 
     /// The syntax of all commands.
-    public static let all = "keyframe, trigger, bitrate RATE, max-bitrate RATE, pause, resume, snapshot FORMAT, stats, stop"
+    public static let all =
+        "keyframe, trigger, bitrate RATE, max-bitrate RATE, pause, resume, snapshot FORMAT, stats, stop"
 
     /// The commands' first words.
     public static let names = [

@@ -81,9 +81,10 @@ public struct SnapshotTaker {
         of picture: borrowing PixelBuffer, from stream: any CaptureStream
     ) throws(SnapshotError) -> Snapshot {
         guard let maker else { throw .noPicture(device: stream.identity.device) }
+        // A file's times are on no clock of this machine.
+        let time = stream.isLive ? clock.wallTime(ofCapture: picture.timestamp) : clock.wallTime
         do throws(ImageError) {
-            return try maker.make(
-                of: picture, time: clock.wallTime(ofCapture: picture.timestamp), exposure: stream.exposure)
+            return try maker.make(of: picture, time: time, exposure: stream.exposure)
         } catch { throw .image(error) }
     }
 }

@@ -20,7 +20,8 @@ public final class SnapshotTask: Sendable {
 
     /// - Parameter ended: called at the end, whether it was run or not.
     init(
-        _ stills: StillRequest, _ format: Snapshot.Format, camera: String, ended: @escaping @Sendable () -> Void
+        _ stills: StillRequest, _ format: Snapshot.Format, camera: String,
+        ended: @escaping @Sendable () -> Void
     ) {
         (self.stills, self.format, self.camera, self.ended) = (stills, format, camera, ended)
     }
@@ -62,10 +63,13 @@ public final class SnapshotTask: Sendable {
             } catch { damage = error }
         }
         throw Refusal(
-            reason: damage.map { "\($0)" } ?? "no picture came; the recording has ended, or its camera is away")
+            reason: damage.map { "\($0)" }
+                ?? "no picture came; the recording has ended, or its camera is away")
     }
 
-    private func file(of still: borrowing StillRequest.Still, _ maker: SnapshotMaker) throws(ConversionError) -> Snapshot {
+    private func file(of still: borrowing StillRequest.Still, _ maker: SnapshotMaker) throws(ConversionError)
+        -> Snapshot
+    {
         do throws(ImageError) {
             return try maker.make(
                 of: still.picture, time: SystemTime().wallTime(ofCapture: still.picture.timestamp),

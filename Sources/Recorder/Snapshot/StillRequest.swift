@@ -71,7 +71,9 @@ final class StillRequest: @unchecked Sendable {
     /// - Returns: nil if none came in time, or no more come.
     func take(until deadline: Instant) -> Still? {
         while true {
-            guard let lengths = measure(until: deadline), let room = Self.room(for: lengths) else { return nil }
+            guard let lengths = measure(until: deadline), let room = Self.room(for: lengths) else {
+                return nil
+            }
             guard let isCopied = copyNext(into: room, until: deadline) else { return nil }
             // A picture longer than twice the last one is rare: the next one tells.
             guard isCopied else { continue }
@@ -86,7 +88,9 @@ final class StillRequest: @unchecked Sendable {
 
     private func measure(until deadline: Instant) -> InlineArray<3, Int>? {
         monitor.withLock {
-            guard wait(for: .measuring, until: deadline), case .measured(let lengths) = state else { return nil }
+            guard wait(for: .measuring, until: deadline), case .measured(let lengths) = state else {
+                return nil
+            }
             return lengths
         }
     }
