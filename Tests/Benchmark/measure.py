@@ -69,6 +69,12 @@ def main():
         "libx264", software + [large, "--frames", "1", "-"],
         ffmpeg + [large] + x264 + rate + ["-frames:v", "1"] + stream,
         [bare, first(large), "/dev/stdout", "libx264", "-"], runs)
+    # A camera's settling comes on top; a test picture has nothing that settles.
+    picture = ["--device", "test", "--size", "1920x1080", "--overwrite"]
+    recorded = [camrec, "--encoder", "software", "--frames", "1"] + picture + [ours]
+    for pixels in ("nv12", "mjpeg"):
+        taken = [camrec, "snapshot", "--format", pixels] + picture + [f"{folder}/ours.jpg"]
+        row(f"snapshot of {pixels}, 1080p; a recording of one frame", pair(taken, recorded + ["--format", pixels], 2 * runs), 0, "s", "1.2")
     memory("libx264, 1080p", pair(software + [large, ours], [bare, large, theirs, "libx264", "-"], runs))
 
     for driver, options in (("radeonsi", []), ("iHD", ["-low_power", "1"])):

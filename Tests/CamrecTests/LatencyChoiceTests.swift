@@ -37,7 +37,7 @@ import Testing
         arguments: [
             ["--listen=9982"], ["--listen=9982", "a.h264"], ["-"], ["a.h264", "tcp://127.0.0.1:9"],
             ["rtsp://host/cam", "a.mkv"], ["srt://host:1"], ["udp://host:1", "a.ts"],
-            ["--timestamps=-", "a.h264"], ["--codec=h264", "/dev/null"],
+            ["--timestamps=-", "a.h264"], ["--every=10s", "a.mkv"], ["--codec=h264", "/dev/null"],
             ["--ring=5s", "--control-socket=s", "a.mkv"],
         ])
     func awaited(words: [String]) throws {
