@@ -147,7 +147,9 @@ def judge(given):
     decoded = subprocess.run(
         ("ffmpeg", "-nostdin", "-v", "warning", "-xerror", "-err_detect", "explode", "-i", given.file, "-f", "null", "-"),
         capture_output=True, text=True, check=False)
-    complaints = [line for line in decoded.stderr.splitlines() if "deprecated pixel format" not in line]
+    # Of the smallest pictures ffmpeg overlooks the end marker, which was looked for above.
+    known = ("deprecated pixel format", "EOI missing, emulating")
+    complaints = [line for line in decoded.stderr.splitlines() if not any(text in line for text in known)]
     require(decoded.returncode == 0 and not complaints, f"ffmpeg: {complaints}")
 
 
