@@ -45,6 +45,8 @@ public final class Recording {
     /// Raised when everything has ended and `finish` will not block.
     public let ended: Interruption
 
+    /// Whether capture times are those of this machine's clock.
+    let isLive: Bool
     /// Takes pictures out of the recording.
     let stills: StillRequest
     /// The source as it was opened.
@@ -73,6 +75,7 @@ public final class Recording {
         (counters, stopWish) = (capturing.counters, capturing.stop)
         (stills, source) = (capturing.stills, capturing.source)
         let (isLive, frames) = (capturing.isLive, capturing.frames)
+        self.isLive = isLive
         let pictureSinks = outputs.count { $0.sink.takesPictures }
         let outputs = outputs.map { plan in
             let holdsUpOthers = pictureSinks > (plan.sink.takesPictures ? 1 : 0)
@@ -169,7 +172,7 @@ public final class Recording {
         return RecordingOutcome(
             capture: captured.error, source: captured.source,
             tracks: tracks.map(RecordingOutcome.Track.init),
-            outputs: outputs.map(\.outcome), start: capturing.isLive ? tracks.compactMap(\.start).min() : nil,
+            outputs: outputs.map(\.outcome), start: isLive ? tracks.compactMap(\.start).min() : nil,
             hasReachedCut: tracks.contains(where: \.hasReachedCut),
             leavesThread: hasAbandonedThread)
     }

@@ -153,7 +153,8 @@ import Testing
         (
             ["every", "playback-fps"],
             [
-                "format:h264", "ring", "post", "serve-on", "listen", "listen:open", "listen:socket", "stream-format",
+                "format:h264", "ring", "post", "serve-on", "listen", "listen:open", "listen:socket",
+                "stream-format",
                 "ca-file", "max-clients", "max-clients:one", "max-clients-per-address", "client-buffer",
                 "client-timeout", "output:sent", "output:published",
             ], .refused

@@ -81,15 +81,19 @@ public final class ContainerSink: AccessUnitSink {
 
     /// Writes an access unit; the first one is an IDR picture with its parameter sets.
     public func write(_ unit: AccessUnit) throws(OutputError) {
-        try write(unit, number: unit.frameNumber, timestamp: stream.playingTime(of: unit))
+        try write(
+            unit, number: unit.frameNumber, timestamp: unit.timestamp, playedAt: stream.playingTime(of: unit))
     }
 
     /// Writes an access unit with another number, in presentation order, and at another time.
-    func write(_ unit: AccessUnit, number: Int, timestamp: Instant) throws(OutputError) {
+    /// - Parameter time: when it is played, if not as it was captured.
+    func write(
+        _ unit: AccessUnit, number: Int, timestamp: Instant, playedAt time: Instant? = nil
+    ) throws(OutputError) {
         do throws(OutputError) {
             if muxer == nil { muxer = try begin(with: unit, at: timestamp) }
             let kept = file.keptCount
-            try muxer?.write(unit, number: number, timestamp: timestamp)
+            try muxer?.write(unit, number: number, timestamp: time ?? timestamp)
             try keep()
             // A fragment or cluster is written as a whole when the next one begins, a transport stream's
             // picture at once.

@@ -5,17 +5,19 @@ import Time
 final class SnapshotDesk: Sendable {
     private let stills: StillRequest
     private let camera: String
+    private let isLive: Bool
     private let isBusy = Atomic<Bool>(false)
 
     init(_ recording: Recording) {
         (stills, camera) = (recording.stills, recording.source.identity.name)
+        isLive = recording.isLive
     }
 
     /// Begins one.
     /// - Returns: nil while another is being taken.
     func begin(_ format: Snapshot.Format) -> SnapshotTask? {
         guard !isBusy.exchange(true, ordering: .acquiring) else { return nil }
-        return SnapshotTask(stills, format, camera: camera) { [self] in
+        return SnapshotTask(stills, format, camera: camera, isLive: isLive) { [self] in
             isBusy.store(false, ordering: .releasing)
         }
     }

@@ -82,7 +82,7 @@ public struct SnapshotTaker {
     ) throws(SnapshotError) -> Snapshot {
         guard let maker else { throw .noPicture(device: stream.identity.device) }
         // A file's times are on no clock of this machine.
-        let time = stream.isLive ? clock.wallTime(ofCapture: picture.timestamp) : clock.wallTime
+        let time = stream.isLive ? clock.wallTime(at: picture.timestamp) : clock.wallTime
         do throws(ImageError) {
             return try maker.make(of: picture, time: time, exposure: stream.exposure)
         } catch { throw .image(error) }

@@ -11,6 +11,8 @@ public final class SnapshotTask: Sendable {
     private let stills: StillRequest
     private let format: Snapshot.Format
     private let camera: String
+    /// Whether capture times are those of this machine's clock.
+    private let isLive: Bool
     private let ended: @Sendable () -> Void
 
     /// How long to wait for an intact picture, and for a client that does not read.
@@ -18,12 +20,16 @@ public final class SnapshotTask: Sendable {
     /// Damaged pictures to look at.
     private static let mostTries = 10
 
-    /// - Parameter ended: called at the end, whether it was run or not.
+    /// - Parameters:
+    ///   - camera: its name, for the metadata.
+    ///   - isLive: whether capture times are those of this machine's clock.
+    ///   - ended: called at the end, whether it was run or not.
     init(
-        _ stills: StillRequest, _ format: Snapshot.Format, camera: String,
+        _ stills: StillRequest, _ format: Snapshot.Format, camera: String, isLive: Bool = true,
         ended: @escaping @Sendable () -> Void
     ) {
         (self.stills, self.format, self.camera, self.ended) = (stills, format, camera, ended)
+        self.isLive = isLive
     }
 
     deinit { ended() }
@@ -70,9 +76,11 @@ public final class SnapshotTask: Sendable {
     private func file(of still: borrowing StillRequest.Still, _ maker: SnapshotMaker) throws(ConversionError)
         -> Snapshot
     {
+        let clock = SystemTime()
         do throws(ImageError) {
             return try maker.make(
-                of: still.picture, time: SystemTime().wallTime(ofCapture: still.picture.timestamp),
+                of: still.picture,
+                time: isLive ? clock.wallTime(at: still.picture.timestamp) : clock.wallTime,
                 exposure: still.exposure)
         } catch { throw .corrupt(error.description) }
     }
