@@ -111,7 +111,7 @@ let package = Package(
             name: "camrec",
             dependencies: [
                 "Acceleration", "Recorder", "Inspection", "Settings", "Diagnostics", "Text", "Pictures",
-                "Images", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network", "Terminal",
+                "Capture", "Encoder", "Output", "Bitstream", "Files", "Network", "Terminal",
                 "Threading",
                 "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -126,7 +126,7 @@ let package = Package(
         .target(name: "TestSupport", dependencies: ["Pictures", "Files", "Time"], path: "Tests/TestSupport"),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "Time", "CV4L2", "TestSupport"]),
         .testTarget(
-            name: "ImagesTests", dependencies: ["Images", "Pictures", "Time", "CFFmpeg", "TestSupport"]),
+            name: "ImagesTests", dependencies: ["Images", "Pictures", "Time"]),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "Pictures", "Time", "TestSupport"]),
         .testTarget(
             name: "CaptureTests",

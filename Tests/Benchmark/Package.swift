@@ -34,9 +34,12 @@ let package = Package(
                 "Acceleration", "Pictures", "Bitstream", "Files", "Text", "Threading", "Time", "CVAAPI",
                 "CFFmpeg", "CColor", "CYUV",
             ]),
+        .target(name: "Images", dependencies: ["Acceleration", "Pictures", "Time", "CFFmpeg"]),
         .target(
             name: "Decoder",
-            dependencies: ["Acceleration", "Pictures", "Bitstream", "Time", "CVAAPI", "CFFmpeg", "CScale"]),
+            dependencies: [
+                "Acceleration", "Pictures", "Images", "Bitstream", "Time", "CVAAPI", "CFFmpeg", "CScale",
+            ]),
         .target(
             name: "Peers", path: "Peers",
             linkerSettings: [

@@ -39,8 +39,13 @@ let package = Package(
             name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"],
             swiftSettings: instrumented),
         .target(
+            name: "Images", dependencies: ["Acceleration", "Pictures", "Time", "CFFmpeg"],
+            swiftSettings: instrumented),
+        .target(
             name: "Decoder",
-            dependencies: ["Acceleration", "Pictures", "Bitstream", "Time", "CVAAPI", "CFFmpeg", "CScale"],
+            dependencies: [
+                "Acceleration", "Pictures", "Images", "Bitstream", "Time", "CVAAPI", "CFFmpeg", "CScale",
+            ],
             swiftSettings: instrumented),
         .target(name: "FuzzSupport", dependencies: ["Bitstream"], swiftSettings: instrumented),
     ]
