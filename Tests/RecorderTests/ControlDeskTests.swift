@@ -112,7 +112,7 @@ import Threading
 
 extension ControlDesk {
     /// The reply to a command that is carried out at once.
-    fileprivate func reply(to line: String) -> ControlReply {
+    func reply(to line: String) -> ControlReply {
         if case .reply(let reply) = carryOut(line) { return reply }
         return ControlReply(error: "it takes time")
     }
