@@ -57,6 +57,7 @@ struct RecordCommand: ParsableCommand {
     var outputs: [String] { arguments.isEmpty ? settingsOutputs : arguments }
 
     @OptionGroup(title: "Source") var source: SourceOptions
+    @OptionGroup(title: "Picture") var picture: PictureOptions
     @OptionGroup(title: "Length") var length: LengthOptions
     @OptionGroup(title: "Encoder") var encoder: EncoderOptions
     @OptionGroup(title: "Rate and quality") var rate: RateOptions
