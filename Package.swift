@@ -132,7 +132,7 @@ let package = Package(
         .testTarget(
             name: "EncoderTests",
             dependencies: [
-                "Encoder", "Capture", "Pictures", "Bitstream", "Time", "CColor", "CFFmpeg", "CTestJPEG",
+                "Encoder", "Capture", "Pictures", "Bitstream", "Time", "CColor", "CFFmpeg", "CGlyphs", "CTestJPEG",
                 "CTestAllocations",
                 "TestSupport", "Threading",
             ]),

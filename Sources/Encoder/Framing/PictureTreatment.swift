@@ -20,7 +20,7 @@ public struct PictureTreatment: Sendable, Hashable {
     }
 
     /// Makes a converter for each of an encoder's places for pictures.
-    struct Converters {
+    public struct Converters {
         let source: PictureFormat
         let layout: PictureSurface.Layout
         let color: ColorEncoding
@@ -28,14 +28,16 @@ public struct PictureTreatment: Sendable, Hashable {
         /// Shared by all of them.
         let design: OverlayDesign?
 
-        func next() throws(ConversionError) -> PixelConverter {
+        /// Returns another converter, with everything that it does not share.
+        public func next() throws(ConversionError) -> PixelConverter {
             try PixelConverter(
                 source: source, layout: layout, color: color, framing: framing, overlay: design)
         }
     }
 
     /// Returns what makes the converters of a stream.
-    func converters(
+    /// - Throws: if the source's pictures do not have that framing, or there is no such font.
+    public func converters(
         of source: PictureFormat, layout: PictureSurface.Layout, color: ColorEncoding
     ) throws(EncoderError) -> Converters {
         let size = try framing.size(of: source.size)

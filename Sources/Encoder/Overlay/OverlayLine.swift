@@ -73,7 +73,8 @@ struct OverlayLine: ~Copyable {
         for part in parts {
             switch part {
             case .glyphs(let glyphs): for glyph in glyphs { append(glyph) }
-            case .date(let date): for byte in date.bytes { append(atlas.glyph(UInt8(bitPattern: byte))) }
+            case .date(let date):
+                for byte in date.bytes { append(atlas.glyph(UInt8(truncatingIfNeeded: byte))) }
             case .milliseconds: append(wall.milliseconds, digits: 3)
             case .frame: append(Int(frame), digits: 1)
             }
