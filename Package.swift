@@ -132,7 +132,8 @@ let package = Package(
         .testTarget(
             name: "EncoderTests",
             dependencies: [
-                "Encoder", "Capture", "Pictures", "Bitstream", "Time", "CColor", "CFFmpeg", "CGlyphs", "CTestJPEG",
+                "Encoder", "Capture", "Pictures", "Bitstream", "Time", "CColor", "CFFmpeg", "CGlyphs",
+                "CTestJPEG",
                 "CTestAllocations",
                 "TestSupport", "Threading",
             ]),
