@@ -149,7 +149,6 @@ import Testing
         (["level:low", "level:h264"], ["size", "device:test", "pace", "pace:no", "bitrate"], .refused),
         (["level:low", "level:h264"], ["max-bitrate", "max-bitrate:same", "max-bitrate:low"], .refused),
         (["level", "level:low", "level:h264"], ["size:large", "scale:large"], .refused),
-        (["level:low", "level:h264"], ["scale"], .works),
         // Outputs that are not files.
         (
             ["output:sent", "output:published"], segments + ["sync", "on-segment", "serve-on"],

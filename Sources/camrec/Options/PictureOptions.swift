@@ -34,7 +34,7 @@ struct PictureOptions: ParsableArguments {
             valueName: "TEXT"), transform: OverlayText.read)
     var overlay: OverlayText?
 
-    @Option(help: "Where the text is. Default: top-left.")
+    @Option(help: ArgumentHelp("Where the text is. Default: top-left.", valueName: "PLACE"))
     var overlayPlace: Overlay.Place?
 
     @Option(
@@ -44,7 +44,9 @@ struct PictureOptions: ParsableArguments {
     var overlaySize: Int?
 
     @Option(
-        help: "What is behind the text: a dark or light box, or none but an outline. Default: dark.")
+        help: ArgumentHelp(
+            "What is behind the text: a dark or light box, or none but an outline. Default: dark.",
+            valueName: "BOX"))
     var overlayBox: Overlay.Box?
 
     @Option(
