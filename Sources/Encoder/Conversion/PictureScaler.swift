@@ -13,7 +13,7 @@ final class PictureScaler {
     private let target: PictureSize
     private let luma, chroma: (columns: ScalingFilter, rows: ScalingFilter)
     /// A row of sums.
-    private let sums: UnsafeMutablePointer<UInt16>
+    private let sums: UnsafeMutablePointer<Int16>
 
     /// - Parameter siting: where chroma is, in both pictures.
     init(from source: PictureSize, to target: PictureSize, siting: ChromaSiting) throws(ConversionError) {
@@ -28,7 +28,10 @@ final class PictureScaler {
             ScalingFilter(fromHalfOf: source.width, toHalfOf: target.width, offset: x),
             ScalingFilter(fromHalfOf: source.height, toHalfOf: target.height, offset: y)
         )
-        sums = .allocate(capacity: source.width)
+        // Weights of zero also have samples.
+        let count = source.width + Int(COLOR_SCALE_TAPS)
+        sums = .allocate(capacity: count)
+        sums.initialize(repeating: 0, count: count)
     }
 
     deinit { sums.deallocate() }
@@ -73,6 +76,7 @@ final class ScalingFilter {
     let taps: Int
     /// For each, the first of them.
     let starts: UnsafeMutablePointer<Int32>
+    /// `taps` weights of each, and zeros up to a multiple of `COLOR_SCALE_TAPS`.
     private let weights: UnsafeMutablePointer<Int16>
 
     private static let one = 1 << 14
@@ -93,17 +97,20 @@ final class ScalingFilter {
 
     /// - Parameter shift: the place in the source of the result's first sample.
     private init(from source: Int, to target: Int, ratio: Double, shift: Double) {
+        let shares = (0..<target).map { index in
+            Self.shares(center: Double(index) * ratio + shift, radius: max(1, ratio), last: source - 1)
+        }
         count = target
-        let radius = max(1, ratio)
-        taps = min(source, 2 * Int(radius.rounded(.up)) + 1)
+        taps = shares.reduce(1) { max($0, $1.shares.count) }
         starts = .allocate(capacity: target)
-        weights = .allocate(capacity: target * taps)
-        weights.initialize(repeating: 0, count: target * taps)
-        for index in 0..<target {
-            let center = Double(index) * ratio + shift
-            let first = min(max(0, Int((center - radius).rounded(.up))), source - taps)
+        let stride = Self.stride(taps: taps)
+        weights = .allocate(capacity: target * stride)
+        weights.initialize(repeating: 0, count: target * stride)
+        for (index, share) in shares.enumerated() {
+            // Rows beyond the last one do not exist, whatever their weight.
+            let first = min(share.first, source - taps)
             (starts + index).initialize(to: Int32(first))
-            fill(index, center: center, radius: radius, first: first, last: source - 1)
+            set(weights + (index * stride + share.first - first), share.shares)
         }
     }
 
@@ -112,29 +119,40 @@ final class ScalingFilter {
         weights.deallocate()
     }
 
+    /// Weights from one result's first to the next one's.
+    private static func stride(taps: Int) -> Int {
+        (taps + Int(COLOR_SCALE_TAPS) - 1) / Int(COLOR_SCALE_TAPS) * Int(COLOR_SCALE_TAPS)
+    }
+
     func start(of index: Int) -> Int { Int(starts[index]) }
 
-    func weights(of index: Int) -> UnsafePointer<Int16> { UnsafePointer(weights + index * taps) }
+    func weights(of index: Int) -> UnsafePointer<Int16> {
+        UnsafePointer(weights + index * Self.stride(taps: taps))
+    }
 
-    /// Samples beyond the line's ends are those at its ends.
-    private func fill(_ index: Int, center: Double, radius: Double, first: Int, last: Int) {
-        var shares = [Double](repeating: 0, count: taps)
-        for place in Int((center - radius).rounded(.up))...Int((center + radius).rounded(.down)) {
-            let tap = min(max(place, 0), last) - first
-            guard shares.indices.contains(tap) else { continue }
-            shares[tap] += max(0, radius - abs(Double(place) - center))
+    /// The samples under a triangle, from the first on, and what each counts. Samples beyond the line's ends are those
+    /// at its ends.
+    private static func shares(center: Double, radius: Double, last: Int) -> (first: Int, shares: [Double]) {
+        let under = Int((center - radius).rounded(.down)) + 1...Int((center + radius).rounded(.up)) - 1
+        let first = min(max(under.lowerBound, 0), last)
+        let count = min(max(under.upperBound, 0), last) - first + 1
+        var shares = [Double](repeating: 0, count: count)
+        for place in under {
+            shares[min(max(place, 0), last) - first] += radius - abs(Double(place) - center)
         }
         let sum = shares.reduce(0, +)
+        return (first, shares.map { $0 / sum })
+    }
+
+    private func set(_ weights: UnsafeMutablePointer<Int16>, _ shares: [Double]) {
         var rest = Self.one
-        let own = weights + index * taps
-        for tap in 0..<taps {
-            let weight = Int((shares[tap] / sum * Double(Self.one)).rounded())
-            own[tap] = Int16(weight)
-            rest -= weight
+        for (tap, share) in shares.enumerated() {
+            weights[tap] = Int16((share * Double(Self.one)).rounded())
+            rest -= Int(weights[tap])
         }
         // What rounding leaves goes to the largest, so that grey stays grey.
         if let largest = shares.indices.max(by: { shares[$0] < shares[$1] }) {
-            own[largest] += Int16(rest)
+            weights[largest] += Int16(rest)
         }
     }
 }
