@@ -45,6 +45,8 @@ let package = Package(
             ]),
         // Colour conversion with the processor's vector unit.
         .target(name: "CColor"),
+        // Bitmaps of text: a font that is built in, and FreeType, loaded only for a font file.
+        .target(name: "CGlyphs", cSettings: [.unsafeFlags(["-I/usr/include/freetype2"])]),
         // libswscale, whose types changed in FFmpeg 8.
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
         // SDL, loaded only where there is a window.
@@ -79,7 +81,7 @@ let package = Package(
             name: "Encoder",
             dependencies: [
                 "Acceleration", "Pictures", "Bitstream", "Files", "Text", "Threading", "Time", "CVAAPI",
-                "CFFmpeg", "CColor", "CYUV",
+                "CFFmpeg", "CColor", "CGlyphs", "CYUV",
             ]),
         .target(
             name: "Decoder",
@@ -137,7 +139,8 @@ let package = Package(
         .testTarget(
             name: "EncoderTests",
             dependencies: [
-                "Encoder", "Capture", "Pictures", "Bitstream", "Time", "CColor", "CFFmpeg", "CTestJPEG",
+                "Encoder", "Capture", "Pictures", "Bitstream", "Time", "CColor", "CFFmpeg", "CGlyphs",
+                "CTestJPEG",
                 "CTestAllocations",
                 "TestSupport", "Threading",
             ]),

@@ -29,10 +29,13 @@ public final class BackendEncoderProvider: EncoderProvider {
 
     /// Creates one provider for each configuration; their codecs differ. Encoders that take pictures in the
     /// same form share them. Nothing is opened yet.
+    /// - Parameter treatment: what happens to the pictures of all of them.
     public static func providers(
-        _ request: EncoderRequest, configurations: [EncoderConfiguration], source: PictureFormat
+        _ request: EncoderRequest, configurations: [EncoderConfiguration], source: PictureFormat,
+        treatment: PictureTreatment = PictureTreatment()
     ) -> [BackendEncoderProvider] {
-        let inputs = SharedInputs(codecs: configurations.map(\.codec), source: source)
+        let inputs = SharedInputs(
+            EncoderInputs(codecs: configurations.map(\.codec), treatment: treatment), source: source)
         return configurations.map {
             BackendEncoderProvider(request, configuration: $0, source: source, inputs: inputs)
         }
@@ -118,6 +121,12 @@ public final class BackendEncoderProvider: EncoderProvider {
                     .contradiction(
                         "the camera's own H.264 cannot be written as \(codec); use another --format"))
             }
+            guard inputs.current.treatment.isPlain else {
+                throw EncoderError(
+                    .contradiction(
+                        "the camera's own H.264 cannot be changed; leave out "
+                            + "\(inputs.current.treatment.options), or use another --format"))
+            }
             choice = EncoderChoice(details: nil, name: "none: the camera's own H.264")
             stream = EncodedStream(
                 of: source, bFrames: configuration.bFrames ?? 0, playbackRate: configuration.playbackRate)
@@ -132,8 +141,7 @@ public final class BackendEncoderProvider: EncoderProvider {
         configuration.bFrames = bFrames
         provenConfiguration?.bFrames = bFrames
         stream = EncodedStream(
-            of: source, size: encoder.size, color: encoder.color, bFrames: bFrames,
-            playbackRate: configuration.playbackRate)
+            of: source, by: encoder, bFrames: bFrames, playbackRate: configuration.playbackRate)
         current = (encoder.details.label, encoder.waitsForDriver, encoder.progress)
         openEncoder = encoder
         choice = EncoderChoice(
@@ -173,14 +181,12 @@ public final class BackendEncoderProvider: EncoderProvider {
 
 /// The inputs that all providers of a recording share.
 private final class SharedInputs {
-    private let codecs: [Codec]
     private var source: PictureFormat
     private(set) var current: EncoderInputs
 
-    init(codecs: [Codec], source: PictureFormat) {
-        self.codecs = codecs
+    init(_ inputs: EncoderInputs, source: PictureFormat) {
         self.source = source
-        current = EncoderInputs(codecs: codecs)
+        current = inputs
     }
 
     /// All inputs have one format: the first provider that has another one replaces the inputs for all.
@@ -190,7 +196,7 @@ private final class SharedInputs {
     }
 
     /// Encoders that are opened from now on share nothing with those before.
-    func renew() { current = EncoderInputs(codecs: codecs, nodes: current.nodes) }
+    func renew() { current = current.successor() }
 }
 
 extension EncoderRequest {

@@ -15,16 +15,19 @@ public struct EncodedStream: Sendable {
     /// The largest number of B pictures in a row.
     public let bFrames: Int
 
-    /// Describes a stream of pictures in a source's format, except for what the encoder changes.
-    public init(
-        of source: PictureFormat, size: PictureSize? = nil, color: ColorEncoding? = nil, bFrames: Int = 0,
-        playbackRate: FrameRate? = nil
-    ) {
-        self.size = size ?? source.size
+    /// Describes a stream of pictures in a source's format.
+    public init(of source: PictureFormat, bFrames: Int = 0, playbackRate: FrameRate? = nil) {
+        (size, pixelAspect, color) = (source.size, source.pixelAspect, source.color)
         frameRate = playbackRate ?? source.frameRate
         self.playbackRate = playbackRate
-        self.color = color ?? source.color
-        pixelAspect = source.pixelAspect
+        self.bFrames = bFrames
+    }
+
+    /// Describes what an encoder makes of pictures in a source's format.
+    init(of source: PictureFormat, by encoder: VideoEncoder, bFrames: Int, playbackRate: FrameRate?) {
+        (size, pixelAspect, color) = (encoder.size, encoder.pixelAspect, encoder.color)
+        frameRate = playbackRate ?? source.frameRate
+        self.playbackRate = playbackRate
         self.bFrames = bFrames
     }
 }

@@ -1,4 +1,5 @@
 import Bitstream
+import Pictures
 
 /// The properties of an open encoder.
 public struct EncoderDetails: Sendable, Hashable {
@@ -12,6 +13,8 @@ public struct EncoderDetails: Sendable, Hashable {
     public let driver: String?
     /// VA-API's way into the hardware; nil for other interfaces and for software.
     public let entryPoint: VAAPICapabilities.EntryPoint?
+    /// The coded pictures' size.
+    public let size: PictureSize
     /// The codec's profile.
     public let profile: EncoderConfiguration.Profile
     /// How many bits a picture gets.
@@ -30,6 +33,7 @@ public struct EncoderDetails: Sendable, Hashable {
         self.entryPoint = entryPoint
         self.isSingleThreaded = isSingleThreaded
         codec = properties.codec
+        size = properties.size
         profile = properties.profile
         rateControl = properties.rateControl
     }

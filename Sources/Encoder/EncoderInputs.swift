@@ -8,6 +8,8 @@ import Pictures
 /// Belongs to one thread at a time. Inputs live as long as an encoder that uses them.
 final class EncoderInputs {
     private let codecs: [Codec]
+    /// What happens to the pictures.
+    let treatment: PictureTreatment
     /// What is known of render nodes, by path.
     private(set) var nodes: [String: NodeRecord]
     private weak var surfaces: SurfaceInput?
@@ -15,10 +17,19 @@ final class EncoderInputs {
 
     /// - Parameters:
     ///   - codecs: the codecs of all encoders that the recording will have at once.
+    ///   - treatment: what happens to the pictures.
     ///   - nodes: what is already known about render nodes.
-    init(codecs: [Codec], nodes: [String: NodeRecord] = [:]) {
-        self.codecs = codecs
+    init(
+        codecs: [Codec], treatment: PictureTreatment = PictureTreatment(),
+        nodes: [String: NodeRecord] = [:]
+    ) {
+        (self.codecs, self.treatment) = (codecs, treatment)
         self.nodes = nodes
+    }
+
+    /// New inputs that share nothing with these but what is known of render nodes.
+    func successor() -> EncoderInputs {
+        EncoderInputs(codecs: codecs, treatment: treatment, nodes: nodes)
     }
 
     /// What a recording has learned about a render node.
@@ -56,7 +67,7 @@ final class EncoderInputs {
     ) throws(EncoderError) -> SurfaceInput {
         if let surfaces, surfaces.connection === connection { return surfaces }
         let input = try SurfaceInput(
-            connection: connection, source: source, size: size, color: color,
+            connection: connection, source: source, treatment: treatment, size: size, color: color,
             upload: nodes[connection.node]?.upload ?? upload)
         // An encoder that is reopened while recording is not checked again: that would take time.
         if nodes[connection.node]?.checkedSizes.contains(size) != true {
@@ -74,7 +85,7 @@ final class EncoderInputs {
     ) throws(EncoderError) -> SoftwareInput {
         if let memory { return memory }
         let input = try SoftwareInput(
-            source: source, size: size, color: color,
+            source: source, treatment: treatment, size: size, color: color,
             // libx265 takes separate chroma planes only.
             arrangements: codecs.contains(.hevc) ? [.i420] : [.nv12, .nv21, .i420])
         memory = input

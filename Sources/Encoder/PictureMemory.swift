@@ -29,6 +29,14 @@ final class PictureMemory {
                     cr: PictureSurface.Plane(chroma + chromaLength / 2, stride: stride / 2)))
     }
 
+    /// Memory for a planar picture of any size.
+    convenience init(planar size: PictureSize) throws(ConversionError) {
+        // An odd side has half a chroma sample more.
+        let even = PictureSize((size.width + 1) & ~1, (size.height + 1) & ~1)
+        guard let even else { throw .outOfMemory }
+        try self.init(size, paddedTo: even, layout: .i420)
+    }
+
     deinit { free(memory) }
 
     /// More memory of the same kind.

@@ -45,16 +45,19 @@ struct SessionProperties: Sendable {
     }
 
     init(
-        _ configuration: EncoderConfiguration, source: PictureFormat, limits: Limits
+        _ configuration: EncoderConfiguration, source: PictureFormat, framing: Framing = Framing(),
+        limits: Limits
     ) throws(EncoderError) {
         try configuration.refuseContradictions()
+        let picture = try framing.picture(of: source)
         var notes: [EncoderNote] = []
         codec = configuration.codec
         playbackRate = configuration.playbackRate
         frameRate = playbackRate ?? source.frameRate
-        (chromaSiting, pixelAspect) = (source.chromaSiting, source.pixelAspect)
+        chromaSiting = framing.orientation.siting(of: source.chromaSiting)
+        pixelAspect = picture.pixelAspect
         color = Self.color(configuration, source: source)
-        size = try Self.size(of: source, limits: limits, notes: &notes)
+        size = try Self.size(of: picture.size, limits: limits, notes: &notes)
         profile = try Self.profile(configuration, limits: limits)
         level = try Self.level(configuration, size: size, rate: frameRate)
         entropyMode = try Self.entropyMode(configuration, profile: profile)
@@ -136,9 +139,8 @@ struct SessionProperties: Sendable {
     /// 4:2:0 has no odd sizes and the SPS crops in steps of two (7.4.2.1.1): the last column or row is
     /// doubled rather than lost.
     private static func size(
-        of source: PictureFormat, limits: Limits, notes: inout [EncoderNote]
+        of size: PictureSize, limits: Limits, notes: inout [EncoderNote]
     ) throws(EncoderError) -> PictureSize {
-        let size = source.size
         guard let even = PictureSize((size.width + 1) & ~1, (size.height + 1) & ~1) else {
             throw EncoderError(.unsupported("pictures of \(size) are too large"))
         }

@@ -34,15 +34,17 @@ struct SoftwareBackend: EncoderBackend {
     ) throws(EncoderError) -> VideoEncoder {
         let codec = configuration.codec
         let name = name(codec)
+        let framing = inputs.treatment.framing
         let properties = try SessionProperties(
-            configuration, source: source,
+            configuration, source: source, framing: framing,
             limits: SessionProperties.Limits(
                 encoder: name,
                 profiles: EncoderConfiguration.Profile.allCases.filter { $0.isDefined(in: codec) },
                 rateControlModes: Set(RateControl.Mode.allCases), maximumSize: nil,
                 // libx265 rejects pictures smaller than its smallest coding tree block.
                 minimumSize: codec == .hevc ? PictureSize(16, 16) : nil,
-                maximumSlices: codec == .h264 ? 32 : X265.maximumSlices(source.size), hasBPictures: true,
+                maximumSlices: codec == .h264 ? 32 : X265.maximumSlices(try framing.size(of: source.size)),
+                hasBPictures: true,
                 // libx265 needs a lookahead for them.
                 preferredBFrames: codec == .h264 ? 3 : 0,
                 leastFrameDelay: codec == .h264 ? X264.leastFrameDelay : X265.leastFrameDelay,
@@ -65,7 +67,7 @@ struct SoftwareBackend: EncoderBackend {
                 implementation: name,
                 isSingleThreaded: codec == .h264 && X264.isSingleThreaded(properties), properties),
             waitsForDriver: false, regulator: regulator, rates: rates,
-            notes: [note(on: properties, encoder: name)].compactMap { $0 })
+            notes: input.notes + [note(on: properties, encoder: name)].compactMap { $0 })
     }
 
     private static func note(on properties: SessionProperties, encoder: String) -> EncoderNote? {

@@ -12,7 +12,7 @@ final class SoftwareInput: EncoderInput {
     private enum Source {
         /// The planes of the camera's buffer, in the order that libavcodec wants.
         case planes([Int])
-        case converted(PictureSurface.Layout, color: ColorEncoding)
+        case converted(PictureTreatment.Converters)
     }
 
     private let format: PictureFormat
@@ -24,31 +24,47 @@ final class SoftwareInput: EncoderInput {
 
     /// libavcodec's name for what `frame(for:)` gives.
     let pixelFormat: AVPixelFormat
+    /// How pictures are made, if that is not obvious.
+    let notes: [EncoderNote]
 
     /// - Parameters:
-    ///   - size: the coded size: the picture's size, rounded up to even.
+    ///   - treatment: what happens to the pictures.
+    ///   - size: the coded size: the treated picture's size, rounded up to even.
     ///   - arrangements: what every encoder accepts; I420 is among them.
     init(
-        source format: PictureFormat, size: PictureSize, color: ColorEncoding,
+        source format: PictureFormat, treatment: PictureTreatment, size: PictureSize, color: ColorEncoding,
         arrangements: Set<PassthroughLayout.Arrangement>
     ) throws(EncoderError) {
         guard let frame = av_frame_alloc(), let anchor = av_buffer_alloc(1) else { throw Self.outOfMemory }
         picture = frame
         self.anchor = anchor
-        if let layout = PassthroughLayout(format, color: color), arrangements.contains(layout.arrangement) {
-            pixelFormat = layout.arrangement.libavcodecFormat
-            source = .planes(layout.planes)
+        let passthrough = PassthroughLayout(format, color: color).flatMap {
+            arrangements.contains($0.arrangement) ? $0 : nil
+        }
+        if let passthrough, treatment.isPlain {
+            pixelFormat = passthrough.arrangement.libavcodecFormat
+            source = .planes(passthrough.planes)
+            notes = []
         } else {
             let layout: PictureSurface.Layout = arrangements.contains(.nv12) ? .nv12 : .i420
             pixelFormat = layout == .nv12 ? AV_PIX_FMT_NV12 : AV_PIX_FMT_YUV420P
-            source = .converted(layout, color: color)
+            let converters = try treatment.converters(of: format, layout: layout, color: color)
+            source = .converted(converters)
+            notes = [
+                converters.design?.note,
+                passthrough == nil
+                    ? nil
+                    : EncoderNote(
+                        "each picture is converted for \(treatment.options); without, the encoder reads "
+                            + "the camera's memory", contradictsRequest: false),
+            ].compactMap { $0 }
         }
         (self.format, self.size) = (format, size)
         frame.pointee.width = Int32(size.width)
         frame.pointee.height = Int32(size.height)
         frame.pointee.format = pixelFormat.rawValue
         // Says now whether the format can be converted at all.
-        if case .converted(let layout, let color) = source { _ = try place(0, layout, color) }
+        if case .converted(let converters) = source { _ = try place(0, converters) }
     }
 
     deinit {
@@ -77,8 +93,8 @@ final class SoftwareInput: EncoderInput {
                 setPlane(
                     index, start?.assumingMemoryBound(to: UInt8.self), buffer.format.planes[plane].stride)
             }
-        case .converted(let layout, let color):
-            let place = try place(number, layout, color)
+        case .converted(let converters):
+            let place = try place(number, converters)
             try open(place)
             do throws(ConversionError) { try place.conversion.take(buffer) } catch {
                 throw EncoderError(error)
@@ -102,19 +118,19 @@ final class SoftwareInput: EncoderInput {
 
     func slot(_ number: Int) -> ConversionSlot? {
         // Other conversions take less time than another picture's memory is worth.
-        guard case .converted(let layout, let color) = source, format.pixelFormat.isDecoded,
-            let place = try? place(number, layout, color), (try? open(place)) != nil
+        guard case .converted(let converters) = source, format.pixelFormat.isDecoded,
+            let place = try? place(number, converters), (try? open(place)) != nil
         else { return nil }
         return place.conversion
     }
 
     private func place(
-        _ number: Int, _ layout: PictureSurface.Layout, _ color: ColorEncoding
+        _ number: Int, _ converters: PictureTreatment.Converters
     ) throws(EncoderError) -> MemoryPlace {
         while places.count <= number {
             do throws(ConversionError) {
-                let converter = try PixelConverter(source: format, layout: layout, color: color)
-                let memory = try PictureMemory(format.size, paddedTo: size, layout: layout)
+                let converter = try converters.next()
+                let memory = try PictureMemory(converter.size, paddedTo: size, layout: converter.layout)
                 places.append(MemoryPlace(ConversionSlot(converter), memory))
             } catch { throw EncoderError(error) }
         }

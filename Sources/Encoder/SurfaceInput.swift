@@ -14,8 +14,7 @@ final class SurfaceInput: EncoderInput {
     let connection: VADisplayConnection
     private let frames: UnsafeMutablePointer<AVBufferRef>
     private let picture: UnsafeMutablePointer<AVFrame>
-    private let source: PictureFormat
-    private let color: ColorEncoding
+    private let converters: PictureTreatment.Converters
     private var places: [SurfacePlace] = []
     private let size: PictureSize
     private let codedSize: PictureSize
@@ -23,11 +22,14 @@ final class SurfaceInput: EncoderInput {
     private var isFilled = false
     private let writer: SurfaceWriter
     /// A note on how pictures are uploaded, if not in the driver's preferred way.
-    private(set) var note: EncoderNote?
+    private var uploadNote: EncoderNote?
+
+    /// How pictures are made and uploaded, if that is not obvious.
+    var notes: [EncoderNote] { [uploadNote, converters.design?.note].compactMap { $0 } }
 
     init(
-        connection: VADisplayConnection, source: PictureFormat, size: PictureSize, color: ColorEncoding,
-        upload: UploadMethod
+        connection: VADisplayConnection, source: PictureFormat, treatment: PictureTreatment,
+        size: PictureSize, color: ColorEncoding, upload: UploadMethod
     ) throws(EncoderError) {
         self.connection = connection
         self.size = size
@@ -36,7 +38,7 @@ final class SurfaceInput: EncoderInput {
         }
         self.codedSize = codedSize
         writer = SurfaceWriter(connection: connection, size: codedSize, method: upload)
-        (self.source, self.color) = (source, color)
+        converters = try treatment.converters(of: source, layout: .nv12, color: color)
         frames = try connection.encodingCall {
             Self.makePool(on: connection, size: codedSize)
         }.get()
@@ -66,7 +68,7 @@ final class SurfaceInput: EncoderInput {
                 )
             } catch { return .failure(error) }
         }
-        note = try result.get()
+        uploadNote = try result.get()
     }
 
     deinit {
@@ -109,9 +111,11 @@ final class SurfaceInput: EncoderInput {
     private func place(_ number: Int) throws(EncoderError) -> SurfacePlace {
         while places.count <= number {
             do throws(ConversionError) {
-                let converter = try PixelConverter(source: source, layout: .nv12, color: color)
+                let converter = try converters.next()
                 guard let frame = av_frame_alloc() else { throw .outOfMemory }
-                places.append(SurfacePlace(frame: frame, conversion: ConversionSlot(converter)))
+                places.append(
+                    SurfacePlace(
+                        frame: frame, size: converter.size, conversion: ConversionSlot(converter)))
             } catch { throw EncoderError(error) }
         }
         return places[number]
@@ -124,7 +128,7 @@ final class SurfaceInput: EncoderInput {
         place.mapping = mapping
         place.conversion.open(
             on: PictureSurface(
-                size: source.size, paddedSize: codedSize, luma: mapping.planes.luma,
+                size: place.size, paddedSize: codedSize, luma: mapping.planes.luma,
                 chroma: .interleaved(mapping.planes.chroma)))
     }
 
@@ -191,11 +195,13 @@ final class SurfaceInput: EncoderInput {
 private final class SurfacePlace {
     /// Holds the surface while it is mapped.
     let frame: UnsafeMutablePointer<AVFrame>
+    /// The picture's size.
+    let size: PictureSize
     let conversion: ConversionSlot
     var mapping: SurfaceWriter.Mapping?
 
-    init(frame: UnsafeMutablePointer<AVFrame>, conversion: ConversionSlot) {
-        (self.frame, self.conversion) = (frame, conversion)
+    init(frame: UnsafeMutablePointer<AVFrame>, size: PictureSize, conversion: ConversionSlot) {
+        (self.frame, self.size, self.conversion) = (frame, size, conversion)
     }
 
     /// Brings what was written into the surface, which the frame keeps.

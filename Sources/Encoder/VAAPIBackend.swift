@@ -83,7 +83,7 @@ struct VAAPIBackend: EncoderBackend {
                 ))
         }
         let properties = try SessionProperties(
-            configuration, source: source,
+            configuration, source: source, framing: attempt.inputs.treatment.framing,
             limits: SessionProperties.Limits(
                 encoder: candidate.label, profiles: candidate.capabilities.compactMap(\.configurationProfile),
                 rateControlModes: first.rateControlModes, maximumSize: first.maximumSize,
@@ -111,7 +111,7 @@ struct VAAPIBackend: EncoderBackend {
         return try VideoEncoder(
             session: session, input: input, properties: properties,
             details: candidate.details(properties), waitsForDriver: waitsForDriver,
-            regulator: attempt.regulator, rates: rates, notes: [input.note].compactMap { $0 })
+            regulator: attempt.regulator, rates: rates, notes: input.notes)
     }
 
     private static func openSession(

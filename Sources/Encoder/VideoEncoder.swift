@@ -13,10 +13,12 @@ public final class VideoEncoder: PictureEncoder {
     public var name: String { details.name }
     /// How it was set up, if that is not obvious.
     public let notes: [EncoderNote]
-    /// The coded picture's size: the camera's, rounded up to even.
+    /// The coded picture's size: the camera's after its treatment, rounded up to even.
     public let size: PictureSize
     /// The colours that the stream declares.
     public let color: ColorEncoding
+    /// The shape of its pixels; nil for square ones.
+    var pixelAspect: PixelAspect? { properties.pixelAspect }
     /// The largest number of B pictures in a row.
     var bFrames: Int { properties.bFrames }
 

@@ -6,6 +6,36 @@ public enum ChromaSiting: UInt8, Sendable, Hashable {
     case center = 1
     /// On the upper left luma sample.
     case topLeft = 2
+    /// Above the middle of two luma samples, level with the upper row.
+    case top = 3
+    /// On the lower left luma sample.
+    case bottomLeft = 4
+    /// Below the middle of two luma samples, level with the lower row.
+    case bottom = 5
+
+    /// Half luma samples to the right of the upper left one, and below it.
+    package var offset: (x: Int, y: Int) {
+        switch self {
+        case .left: (0, 1)
+        case .center: (1, 1)
+        case .topLeft: (0, 0)
+        case .top: (1, 0)
+        case .bottomLeft: (0, 2)
+        case .bottom: (1, 2)
+        }
+    }
+
+    /// The siting with this offset. No code point puts chroma on the right: the nearest is the middle.
+    package init(x: Int, y: Int) {
+        switch (x, y) {
+        case (0, 0): self = .topLeft
+        case (0, 2): self = .bottomLeft
+        case (0, _): self = .left
+        case (_, 0): self = .top
+        case (_, 2): self = .bottom
+        default: self = .center
+        }
+    }
 }
 
 extension PixelFormat {

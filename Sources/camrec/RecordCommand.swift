@@ -58,6 +58,7 @@ struct RecordCommand: ParsableCommand {
     var outputs: [String] { arguments.isEmpty ? settingsOutputs : arguments }
 
     @OptionGroup(title: "Source") var source: SourceOptions
+    @OptionGroup(title: "Picture") var picture: PictureOptions
     @OptionGroup(title: "Length") var length: LengthOptions
     @OptionGroup(title: "Time lapse") var lapse: TimeLapseOptions
     @OptionGroup(title: "Encoder") var encoder: EncoderOptions

@@ -79,6 +79,9 @@ struct RecordingResult: Encodable {
         let driver: String?
         let entryPoint: String?
         let profile: String?
+        /// The coded pictures; nil if the camera encodes.
+        let width: Int?
+        let height: Int?
         let rateControlMode: String?
         /// The requested or chosen bits per second: the average, and the maximum in any window.
         let bitRate: Int?
@@ -104,8 +107,8 @@ struct RecordingResult: Encodable {
         let isSingleThreaded: Bool
 
         private enum CodingKeys: CodingKey {
-            case name, codec, implementation, renderNode, driver, entryPoint, profile, rateControlMode,
-                bitRate
+            case name, codec, implementation, renderNode, driver, entryPoint, profile, width, height
+            case rateControlMode, bitRate
             case maximumBitRate, rateWindowSeconds, measuredBitRate, measuredPeakBitRate, passedOver, notes
             case restarts, measuredFramesPerSecond, statedFramesPerSecond, frames, error
         }
@@ -239,6 +242,7 @@ extension RecordingResult.Encoder {
         driver = details?.driver
         entryPoint = details?.entryPoint?.rawValue
         profile = details?.profile.rawValue
+        (width, height) = (details?.size.width, details?.size.height)
         rateControlMode = details?.rateControl.mode.rawValue
         bitRate = details?.rateControl.bitRate
         let rate = outcome.rate

@@ -81,7 +81,9 @@ struct RecordingSession {
         let providers = BackendEncoderProvider.providers(
             command.encoder.request,
             configurations: command.configurations,
-            source: opened.format)
+            source: opened.format,
+            treatment: command.picture.treatment(
+                camera: opened.identity.name, isUTC: command.segments.utc))
         defer { if hasHungNode(providers) { leavesThread = true } }
         var tracks: [RecordingTrack] = []
         for provider in providers { tracks.append(try track(of: provider)) }

@@ -18,6 +18,7 @@ let package = Package(
         .target(name: "CSystem"),
         .target(name: "CTLS"),
         .target(name: "CColor"),
+        .target(name: "CGlyphs", cSettings: [.unsafeFlags(["-I/usr/include/freetype2"])]),
         .target(name: "CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .target(name: "Text"),
         .target(name: "Time"),
@@ -32,7 +33,7 @@ let package = Package(
             name: "Encoder",
             dependencies: [
                 "Acceleration", "Pictures", "Bitstream", "Files", "Text", "Threading", "Time", "CVAAPI",
-                "CFFmpeg", "CColor", "CYUV",
+                "CFFmpeg", "CColor", "CGlyphs", "CYUV",
             ]),
         .target(name: "Images", dependencies: ["Acceleration", "Pictures", "Time", "CFFmpeg"]),
         .target(

@@ -32,6 +32,13 @@ import Testing
         "device-timeout": Sample("--device-timeout=1s"),
         "control": Sample("--control=brightness=1"),
         "restore-controls": Sample("--restore-controls", needs: "--control=brightness=1"),
+        "crop": Sample("--crop=160x120+2+4"), "rotate": Sample("--rotate=90"), "flip": Sample("--flip=h"),
+        "scale": Sample("--scale=160x120"), "scale:large": Sample("--scale=3840x2160"),
+        "overlay": Sample("--overlay=%F %T"),
+        "overlay-place": Sample("--overlay-place=bottom", needs: "--overlay=%T"),
+        "overlay-size": Sample("--overlay-size=40", needs: "--overlay=%T"),
+        "overlay-box": Sample("--overlay-box=light", needs: "--overlay=%T"),
+        "overlay-font": Sample("--overlay-font=a.ttf", needs: "--overlay=%T"),
         "frames": Sample("--frames=9"), "duration": Sample("--duration=9s"),
         "serve-on": Sample("--serve-on", needs: "--duration=9s", "--listen=9982"),
         "every": Sample("--every=10s"), "playback-fps": Sample("--playback-fps=25", needs: "--every=10s"),
@@ -92,6 +99,11 @@ import Testing
     private static let rates = [
         "bitrate", "max-bitrate", "max-bitrate:same", "max-bitrate:low", "rate-window",
     ]
+    /// Options that change the pictures.
+    private static let picture = [
+        "crop", "rotate", "flip", "scale", "scale:large", "overlay", "overlay-place", "overlay-size",
+        "overlay-box", "overlay-font",
+    ]
     private static let segments = [
         "segment", "segment:bytes", "segment:frames", "align", "utc", "keep", "keep:bytes", "min-free",
         "ring", "post",
@@ -117,6 +129,7 @@ import Testing
         (["device:file"], ["format", "format:h264"], .refused),
         // The camera codes.
         (["format:h264"], hardware + ["encoder", "encoder:vaapi", "codec:hevc", "output:hevc"], .refused),
+        (["format:h264"], picture, .refused),
         (["format:h264"], coding, .warns),
         // Hardware and software.
         (["encoder"], hardware, .refused),
@@ -136,7 +149,7 @@ import Testing
         (["max-frame-delay:short"], ["bframes"], .refused),
         (["level:low", "level:h264"], ["size", "device:test", "pace", "pace:no", "bitrate"], .refused),
         (["level:low", "level:h264"], ["max-bitrate", "max-bitrate:same", "max-bitrate:low"], .refused),
-        (["level", "level:low", "level:h264"], ["size:large"], .refused),
+        (["level", "level:low", "level:h264"], ["size:large", "scale:large"], .refused),
         // Outputs that are not files.
         (
             ["output:sent", "output:published"], segments + ["sync", "on-segment", "serve-on"],

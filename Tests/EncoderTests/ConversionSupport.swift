@@ -172,7 +172,7 @@ struct ReferencePicture {
             })
     }
 
-    private init(size: PictureSize, planes: [[Double]]) {
+    init(size: PictureSize, planes: [[Double]]) {
         self.size = size
         self.planes = planes
     }

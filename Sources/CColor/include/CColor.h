@@ -77,4 +77,18 @@ void color_halve_pairs_plainly(const uint8_t *upper, const uint8_t *lower, int w
 // Converts two rows. Chroma is that of each 2x2 block's mean; at an odd width the last column counts twice.
 void color_convert_rgb(const struct color_rgb *rgb, enum color_unit unit, struct color_rows rows, int width, struct color_target target);
 
+// Blends a row into samples: each becomes keep/255 of itself, rounded, plus add, which is at most 255 - keep.
+void color_blend_row(uint8_t *samples, const uint8_t *keep, const uint8_t *add, int count);
+
+// Sums rows with weights of which there is one for each and which sum to 2^14. The results are 64 times a sample.
+void color_scale_rows(const uint8_t *rows, long stride, const int16_t *weights, int taps, int width, int16_t *result);
+
+// Weights for a sample are so many, or a multiple, with zeros at their end.
+enum { COLOR_SCALE_TAPS = 4 };
+
+// Sums samples of such a row: for each of `width` results `taps` of them, from its start on, with its own weights, which
+// sum to 2^14 and are not negative. Samples of weights that are only zeros at the end are read too.
+void color_scale_columns(
+    const int16_t *samples, const int32_t *starts, const int16_t *weights, int taps, int width, uint8_t *result);
+
 #endif

@@ -10,10 +10,10 @@ final class FullHeightSemiPlanarReader: PictureReader {
     /// A row of 4:2:0 chroma in the source's order.
     private let pairs: UnsafeMutablePointer<UInt8>
 
-    init(_ format: PictureFormat, horizontal: Int, firstChroma: PixelFormat.Chroma) {
+    init(width: Int, horizontal: Int, firstChroma: PixelFormat.Chroma) {
         self.horizontal = horizontal
         self.firstChroma = firstChroma
-        pairs = .allocateAligned(count: 2 * half(format.size.width))
+        pairs = .allocateAligned(count: 2 * half(width))
     }
 
     deinit { pairs.deallocate() }

@@ -11,10 +11,10 @@ final class PackedReader: PictureReader {
     /// The band's Cb and Cr, if they are merged afterwards.
     private let cb, cr: PictureSurface.Plane
 
-    init(_ format: PictureFormat, order: PixelFormat.Packed422) {
+    init(width fullWidth: Int, order: PixelFormat.Packed422) {
         self.order = order
-        goesToNV12 = order == .yuyv && format.size.width % 32 == 0
-        let width = half(format.size.width)
+        goesToNV12 = order == .yuyv && fullWidth % 32 == 0
+        let width = half(fullWidth)
         let length = width * half(StagingBand.rows)
         cb = .init(.allocateAligned(count: length), stride: width)
         cr = .init(.allocateAligned(count: length), stride: width)

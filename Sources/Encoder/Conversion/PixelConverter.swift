@@ -5,8 +5,9 @@ import Pictures
 ///
 /// The pass works in bands of a few rows, which stay in the cache: each source byte is fetched from memory
 /// once and each surface byte written once. Formats that camrec reads itself go straight to the surface, or
-/// through a scratch band if the colours change or the surface has a margin to fill. Vendor formats take two
-/// passes (see `VendorReader`).
+/// through a scratch band if the colours change, a text touches the band, or the surface has a margin to fill.
+/// Vendor formats take two passes (see `VendorReader`), and so do pictures that are turned by a right angle or scaled
+/// (see `Reframing`).
 ///
 /// Nothing is allocated per frame, except inside libjpeg for JPEG.
 ///
@@ -16,54 +17,42 @@ public final class PixelConverter {
     public let source: PictureFormat
     /// What `convert` writes.
     public let layout: PictureSurface.Layout
+    /// The size of the pictures that it writes.
+    public let size: PictureSize
 
-    private let reader: any PictureReader
+    private let window: SourceWindow
     private var recoloring: Recoloring?
     private let staging: StagingBand
-    private let weaver: FieldWeaver?
+    /// Nil for pictures that stay upright and as large as they are.
+    private let reframing: Reframing?
+    private let overlay: OverlayPainter?
 
     /// - Parameters:
     ///   - color: the encoding of the surfaces. Y′CbCr sources of another are converted, RGB sources are
     ///     converted straight to it.
+    ///   - framing: one that the source's pictures have.
     /// - Throws: `.unsupported` if nothing reads the source's format.
-    public init(
-        source: PictureFormat, layout: PictureSurface.Layout, color: ColorEncoding
+    public convenience init(
+        source: PictureFormat, layout: PictureSurface.Layout, color: ColorEncoding,
+        framing: Framing = Framing()
+    ) throws(ConversionError) {
+        try self.init(source: source, layout: layout, color: color, framing: framing, overlay: nil)
+    }
+
+    init(
+        source: PictureFormat, layout: PictureSurface.Layout, color: ColorEncoding, framing: Framing,
+        overlay: OverlayDesign?
     ) throws(ConversionError) {
         self.source = source
         self.layout = layout
-        reader = try Self.reader(for: source, color: color)
+        window = try SourceWindow(source, crop: framing.crop, color: color)
         recoloring =
-            reader.writesWantedColor
+            window.writesWantedColor
             ? nil : Recoloring(from: source.color, to: color)
-        staging = StagingBand(width: source.size.width)
-        weaver = FieldWeaver(source)
-    }
-
-    private static func reader(
-        for source: PictureFormat, color: ColorEncoding
-    ) throws(ConversionError) -> any PictureReader {
-        switch source.pixelFormat.arrangement {
-        case .semiPlanar(2, 2, let firstChroma):
-            SemiPlanarReader(source, firstChroma: firstChroma)
-        case .semiPlanar(let horizontal, _, let firstChroma):
-            FullHeightSemiPlanarReader(source, horizontal: horizontal, firstChroma: firstChroma)
-        case .planar(let horizontal, let vertical, let firstChroma):
-            PlanarReader(
-                source, subsampling: Subsampling(horizontal, vertical), firstChroma: firstChroma)
-        case .packed422(let order):
-            PackedReader(source, order: order)
-        case .rgb(let bytesPerPixel, let red, let green, let blue):
-            RGBReader(
-                source, bytesPerPixel: bytesPerPixel, offsets: (red, green, blue), color: color)
-        case .grey:
-            GreyReader(source)
-        case .jpeg:
-            try MJPEGReader(source)
-        case .vendor:
-            try VendorReader(source)
-        case .h264:
-            throw .unsupported(source.pixelFormat, "it is H.264 already")
-        }
+        staging = StagingBand(width: window.size.width)
+        reframing = try Reframing(window, framing, siting: source.chromaSiting)
+        size = reframing?.size ?? window.size
+        self.overlay = overlay.map { OverlayPainter($0) }
     }
 
     /// Writes the buffer's picture, and the margin that `surface.paddedSize` asks for.
@@ -74,33 +63,36 @@ public final class PixelConverter {
         _ buffer: borrowing PixelBuffer, into surface: PictureSurface
     ) throws(ConversionError) {
         guard buffer.format === source else { throw .mismatched("the stream's format changed") }
-        precondition(surface.layout == layout && surface.size == source.size)
-        try reader.begin(buffer)
-        let (size, padded) = (surface.size, surface.paddedSize)
+        precondition(surface.layout == layout && surface.size == size)
+        try window.begin(buffer)
+        overlay?.begin(at: buffer.timestamp, frame: buffer.sequence)
+        if let reframing {
+            return try reframing.convert(
+                buffer, recoloring: &recoloring, overlay: overlay, into: surface)
+        }
         var row = 0
         while row < size.height {
-            let rows = min(reader.bandRows, size.height - row)
-            let isLast = row + rows == size.height
-            let fillsMargin = padded.width > size.width || (isLast && padded.height > size.height)
-            let band = surface.band(from: row, rows: rows)
-            let rowsOfBand = row..<row + rows
-            let pixels =
-                if let weaver { weaver.band(rowsOfBand, of: buffer) } else {
-                    SourceBand(from: row, of: buffer)
-                }
-            if recoloring != nil || fillsMargin {
-                let staged = staging.band(rows: rows)
-                try reader.read(rowsOfBand, from: pixels, into: staged)
-                recoloring?.apply(to: staged, into: fillsMargin ? staged : band)
-                if fillsMargin {
-                    staging.copy(
-                        rows: rows, to: band, paddedWidth: padded.width,
-                        paddedRows: isLast ? padded.height - row : rows)
-                }
-            } else {
-                try reader.read(rowsOfBand, from: pixels, into: band)
-            }
-            row += rows
+            let rows = window.rows(from: row)
+            try convert(rows, of: buffer, into: surface)
+            row = rows.upperBound
         }
+    }
+
+    private func convert(
+        _ rows: Range<Int>, of buffer: borrowing PixelBuffer, into surface: PictureSurface
+    ) throws(ConversionError) {
+        let padded = surface.paddedSize
+        let place = BandPlace(rows)
+        let isCopied =
+            padded.width > size.width || (rows.upperBound == size.height && padded.height > size.height)
+            || overlay?.touches(place) == true
+        let band = surface.band(from: rows.lowerBound, rows: rows.count)
+        guard isCopied || recoloring != nil else { return try window.read(rows, of: buffer, into: band) }
+        let staged = staging.band(rows: rows.count)
+        try window.read(rows, of: buffer, into: staged)
+        recoloring?.apply(to: staged, into: isCopied ? staged : band)
+        guard isCopied else { return }
+        overlay?.draw(on: staged, at: place)
+        staging.copy(to: surface, at: place)
     }
 }

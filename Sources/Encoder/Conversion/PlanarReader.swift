@@ -16,9 +16,7 @@ struct Subsampling: Hashable {
 final class SemiPlanarReader: PictureReader {
     private let firstChroma: PixelFormat.Chroma
 
-    init(_ format: PictureFormat, firstChroma: PixelFormat.Chroma) {
-        self.firstChroma = firstChroma
-    }
+    init(firstChroma: PixelFormat.Chroma) { self.firstChroma = firstChroma }
 
     func read(_ rows: Range<Int>, from source: borrowing SourceBand, into band: PictureSurface.Band) {
         band.copyLuma(from: source.plane(0))
@@ -46,9 +44,9 @@ final class PlanarReader: PictureReader {
     /// The numbers of the Cb and Cr planes.
     private let (cb, cr): (Int, Int)
 
-    init(_ format: PictureFormat, subsampling: Subsampling, firstChroma: PixelFormat.Chroma) {
+    init(size: PictureSize, subsampling: Subsampling, firstChroma: PixelFormat.Chroma) {
         self.subsampling = subsampling
-        chroma = ChromaResampler(size: format.size)
+        chroma = ChromaResampler(size: size)
         (cb, cr) = firstChroma == .cb ? (1, 2) : (2, 1)
     }
 
@@ -62,8 +60,6 @@ final class PlanarReader: PictureReader {
 
 /// Luma only; chroma becomes 128, which is no colour.
 final class GreyReader: PictureReader {
-    init(_ format: PictureFormat) {}
-
     func read(_ rows: Range<Int>, from source: borrowing SourceBand, into band: PictureSurface.Band) {
         band.copyLuma(from: source.plane(0))
         band.fillChroma(with: 128)

@@ -9,10 +9,9 @@ final class RGBReader: PictureReader {
     private let unit = color_best_unit()
 
     init(
-        _ format: PictureFormat, bytesPerPixel: Int, offsets: (red: Int, green: Int, blue: Int),
-        color: ColorEncoding
+        width: Int, bytesPerPixel: Int, offsets: (red: Int, green: Int, blue: Int), color: ColorEncoding
     ) {
-        width = format.size.width
+        self.width = width
         let (red, blue) = color.matrix.weights
         let levels = color.range.levels
         let lumaScale = levels.luma / 255

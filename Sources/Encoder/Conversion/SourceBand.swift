@@ -30,11 +30,33 @@ struct SourceBand {
         return plane
     }
 
+    /// The same from a column on, an even number.
+    consuming func from(column: Int, of format: PictureFormat) -> SourceBand {
+        guard column > 0 else { return self }
+        for number in format.planes.indices {
+            planes[number] = planes[number].map {
+                SourcePlane($0.base + format.bytes(before: column, ofPlane: number), stride: $0.stride)
+            }
+        }
+        return self
+    }
+
     /// How many rows there are of it.
     func rows(_ number: Int) -> Int { rowCounts[number] }
 }
 
 extension PictureFormat {
+    /// Bytes in a plane's row to the left of a column, an even number.
+    func bytes(before column: Int, ofPlane number: Int) -> Int {
+        switch pixelFormat.arrangement {
+        case .semiPlanar(let horizontal, _, _): number == 0 ? column : column / horizontal * 2
+        case .planar(let horizontal, _, _): number == 0 ? column : column / horizontal
+        case .packed422: column * 2
+        case .rgb(let bytesPerPixel, _, _, _): column * bytesPerPixel
+        case .grey, .jpeg, .vendor, .h264: column
+        }
+    }
+
     /// Luma rows per row of this plane.
     func rowsPerRow(ofPlane number: Int) -> Int {
         guard number > 0 else { return 1 }

@@ -6,43 +6,56 @@ final class StagingBand {
     static let rows = Int(CYUV_JPEG_MAXIMUM_BAND_ROWS)
 
     private let width: Int
-    private let luma, cb, cr: PictureSurface.Plane
+    /// Luma, Cb and Cr.
+    let planes: (luma: PictureSurface.Plane, cb: PictureSurface.Plane, cr: PictureSurface.Plane)
 
     init(width: Int) {
         self.width = width
         // Whole cache lines.
         let stride = (width + 63) / 64 * 64
         let chromaStride = (half(width) + 63) / 64 * 64
-        luma = .init(.allocateAligned(count: Self.rows * stride), stride: stride)
-        cb = .init(.allocateAligned(count: half(Self.rows) * chromaStride), stride: chromaStride)
-        cr = .init(.allocateAligned(count: half(Self.rows) * chromaStride), stride: chromaStride)
+        let chromaLength = half(Self.rows) * chromaStride
+        planes = (
+            .init(.allocateAligned(count: Self.rows * stride), stride: stride),
+            .init(.allocateAligned(count: chromaLength), stride: chromaStride),
+            .init(.allocateAligned(count: chromaLength), stride: chromaStride)
+        )
     }
 
     deinit {
-        for plane in [luma, cb, cr] { plane.base.deallocate() }
+        for plane in [planes.luma, planes.cb, planes.cr] { plane.base.deallocate() }
     }
 
     /// The scratch memory as a band.
     func band(rows: Int) -> PictureSurface.Band {
         precondition(rows <= Self.rows)
-        return PictureSurface.Band(width: width, rows: rows, luma: luma, chroma: .separate(cb: cb, cr: cr))
+        return PictureSurface.Band(
+            width: width, rows: rows, luma: planes.luma,
+            chroma: .separate(cb: planes.cb, cr: planes.cr))
     }
 
-    /// Copies the first rows to a surface; if that has room for more rows and columns, they repeat the
-    /// last ones.
-    func copy(rows: Int, to destination: PictureSurface.Band, paddedWidth: Int, paddedRows: Int) {
-        for row in 0..<paddedRows {
-            copy(luma.row(min(row, rows - 1)), to: destination.luma.row(row), width, paddedWidth)
+    /// Copies the first rows to their place in a surface. Where that has room beyond the picture, they repeat the last
+    /// column, and at the picture's end the last row.
+    func copy(to surface: PictureSurface, at place: BandPlace) {
+        let padded = surface.paddedSize
+        let isLast = place.luma.upperBound == surface.size.height
+        let (lumaEnd, chromaEnd) =
+            isLast
+            ? (padded.height, half(padded.height)) : (place.luma.upperBound, place.chroma.upperBound)
+        for row in place.luma.lowerBound..<lumaEnd {
+            let source = planes.luma.row(min(row, place.luma.upperBound - 1) - place.luma.lowerBound)
+            copy(source, to: surface.luma.row(row), width, padded.width)
         }
-        let (chromaWidth, paddedChromaWidth) = (half(width), half(paddedWidth))
-        for row in 0..<half(paddedRows) {
-            let source = min(row, half(rows) - 1)
-            switch destination.chroma {
+        let (chromaWidth, paddedChromaWidth) = (half(width), half(padded.width))
+        for row in place.chroma.lowerBound..<chromaEnd {
+            let source = min(row, place.chroma.upperBound - 1) - place.chroma.lowerBound
+            let (cb, cr) = (planes.cb.row(source), planes.cr.row(source))
+            switch surface.chroma {
             case .interleaved(let plane):
-                merge(cb.row(source), cr.row(source), to: plane.row(row), chromaWidth, paddedChromaWidth)
+                merge(cb, cr, to: plane.row(row), chromaWidth, paddedChromaWidth)
             case .separate(let toCb, let toCr):
-                copy(cb.row(source), to: toCb.row(row), chromaWidth, paddedChromaWidth)
-                copy(cr.row(source), to: toCr.row(row), chromaWidth, paddedChromaWidth)
+                copy(cb, to: toCb.row(row), chromaWidth, paddedChromaWidth)
+                copy(cr, to: toCr.row(row), chromaWidth, paddedChromaWidth)
             }
         }
     }

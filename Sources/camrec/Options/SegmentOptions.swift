@@ -14,7 +14,7 @@ struct SegmentOptions: ParsableArguments {
     @Flag(help: "With --segment TIME, start files on the clock: with 10m at :00, :10, :20 ... of every hour.")
     var align = false
 
-    @Flag(help: "Use UTC instead of local time, in names and for --align.")
+    @Flag(help: "Use UTC instead of local time, in names, for --align and in --overlay.")
     var utc = false
 
     @Option(

@@ -10,7 +10,7 @@ struct CodingRule: OptionRule {
         for configuration in command.configurations {
             do throws(EncoderError) {
                 try configuration.refuseContradictions()
-                if source.format != .h264, let size = pictures.size {
+                if source.format != .h264, let size = command.picture.size(of: pictures.size) {
                     try configuration.refuseBeyondLevel(size, at: configuration.playbackRate ?? pictures.rate)
                 }
             } catch { return error.description }

@@ -5,7 +5,8 @@ extension RecordCommand {
         RateRule(),
         OutputCountRule(), ServeOnRule(), ListenValueRule(), OutputNameRule(), DateRule(), UTCRule(),
         SegmentRule(), AlignRule(), RingRule(), RetentionRule(), PaceRule(), OverwriteRule(),
-        SourceRule(), CameraCodingRule(), ClientLimitRule(), AddressLimitRule(), ClientRule(),
+        SourceRule(), CameraCodingRule(), PictureRule(), ClientLimitRule(), AddressLimitRule(),
+        ClientRule(),
         PublishingRule(), TimeLapseRule(), StreamFormatRule(), SyncRule(), OnSegmentRule(), RateWindowRule(),
         CodingRule(),
     ]

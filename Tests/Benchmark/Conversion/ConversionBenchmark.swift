@@ -18,6 +18,7 @@ struct ConversionBenchmark {
 
     static func main() throws {
         try compareYUYV()
+        try compareTreatments()
         try compareJPEG()
         try listOthers()
     }
@@ -34,6 +35,51 @@ struct ConversionBenchmark {
                     "libyuv's YUY2ToNV12",
                     { peer_libyuv_yuyv(stream.bytes($0).baseAddress, 1920, 1080, surfaces.bytes($0)) == 0 }
                 ),
+            ])
+    }
+
+    /// What a text costs, whose milliseconds change with each picture, and what another framing does.
+    private static func compareTreatments() throws {
+        let stream = try BufferSet(.yuyv, color: .video) { _ in noise(size.area * 2, seed: 1) }
+        func contender(
+            _ name: String, _ size: PictureSize = Self.size,
+            _ treat: (inout PictureTreatment) throws -> Void
+        ) throws -> Contender {
+            var treatment = PictureTreatment()
+            try treat(&treatment)
+            let converter = try treatment.converters(of: stream.format, layout: .nv12, color: .video).next()
+            let surfaces = SurfaceSet(size)
+            return (name, { try stream.convert($0, by: converter, into: surfaces) })
+        }
+        func overlay(_ text: String, height: Int? = nil) throws -> Overlay {
+            var overlay = Overlay(try OverlayText(text))
+            overlay.height = height
+            return overlay
+        }
+        let upright = PictureSize(1080, 1920)!
+        try printTable(
+            "Text and framing, YUYV 1920x1080 to NV12",
+            [
+                try contender("the whole picture as it is") { _ in },
+                try contender("--overlay '%F %T'") { $0.overlay = try overlay("%F %T") },
+                try contender("--overlay '%F %T.%f'") { $0.overlay = try overlay("%F %T.%f") },
+                try contender("the same, and --overlay-size 80") {
+                    $0.overlay = try overlay("%F %T.%f", height: 80)
+                },
+                try contender("--crop 960x540+480+270", PictureSize(960, 540)!) {
+                    $0.framing.crop = CropRectangle("960x540+480+270")
+                },
+                try contender("--flip v") { $0.framing.flip = .vertical },
+                try contender("--flip h") { $0.framing.flip = .horizontal },
+                try contender("--rotate 180") { $0.framing.rotation = .upsideDown },
+                try contender("--rotate 90", upright) { $0.framing.rotation = .right },
+                try contender("--rotate 270 --overlay '%F %T.%f'", upright) {
+                    $0.framing.rotation = .left
+                    $0.overlay = try overlay("%F %T.%f")
+                },
+                try contender("--scale 1280x720", PictureSize(1280, 720)!) {
+                    $0.framing.scale = PictureSize(1280, 720)
+                },
             ])
     }
 
@@ -194,6 +240,7 @@ final class BufferSet {
     let format: PictureFormat
     private let pool: PixelBufferPool
     private let lengths: [Int]
+    private var count = 0
 
     init(_ pixelFormat: PixelFormat, color: ColorEncoding, content: (Int) -> [UInt8]) throws {
         let size = ConversionBenchmark.size
@@ -216,8 +263,10 @@ final class BufferSet {
     func convert(_ index: Int, by converter: PixelConverter, into surfaces: SurfaceSet) throws -> Bool {
         var payloads: InlineArray<3, PixelBuffer.Payload> = .init(repeating: .init())
         payloads[0] = .init(length: lengths[index])
+        count += 1
         let buffer = PixelBuffer(
-            pool: pool, index: index, payloads: payloads, format: format, sequence: 0, timestamp: .start)
+            pool: pool, index: index, payloads: payloads, format: format, sequence: UInt32(count),
+            timestamp: .start + .milliseconds(33) * count)
         try converter.convert(buffer, into: surfaces.surface(index))
         return true
     }
@@ -225,12 +274,17 @@ final class BufferSet {
 
 /// As many surfaces, with room for whole macroblocks.
 final class SurfaceSet {
+    private let size: PictureSize
+    private let padded: PictureSize
     private let memory: [UnsafeMutablePointer<UInt8>]
 
-    init() {
+    init(_ size: PictureSize = ConversionBenchmark.size) {
+        self.size = size
+        let padded = PictureSize((size.width + 15) & ~15, (size.height + 15) & ~15)!
+        self.padded = padded
         memory = (0..<ConversionBenchmark.bufferCount).map { _ in
-            let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: 1920 * 1088 * 3 / 2)
-            bytes.initialize(repeating: 0, count: 1920 * 1088 * 3 / 2)
+            let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: padded.area * 3 / 2)
+            bytes.initialize(repeating: 0, count: padded.area * 3 / 2)
             return bytes
         }
     }
@@ -241,8 +295,7 @@ final class SurfaceSet {
 
     func surface(_ index: Int) -> PictureSurface {
         PictureSurface(
-            size: ConversionBenchmark.size, paddedSize: PictureSize(1920, 1088)!,
-            luma: .init(memory[index], stride: 1920),
-            chroma: .interleaved(.init(memory[index] + 1920 * 1088, stride: 1920)))
+            size: size, paddedSize: padded, luma: .init(memory[index], stride: padded.width),
+            chroma: .interleaved(.init(memory[index] + padded.area, stride: padded.width)))
     }
 }

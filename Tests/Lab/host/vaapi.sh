@@ -50,6 +50,13 @@ if records "$driver: 200 frames of the test source" --device test --size 640x480
     gpu_says "$driver: the GPU coded 200 pictures in one session" 'devices[0].pictures.h264 == 200' 'devices[0].sessions == 1' \
         'devices[0].memory_peak < 64 * 1024 * 1024'
 fi
+since=$(date +%s.%N)
+if TZ=UTC records "$driver: a picture on its side, with the time" --device test --size 640x480 --frames 20 "${vaapi[@]}" --rotate 90 \
+    --overlay '%F %T.%f' --timestamps times.txt turned.mkv; then
+    # Test pictures that nobody waits for have times to come.
+    check "$driver: its time is that of capture" "$PYTHON" "$LAB/verify/overlay.py" times turned.mkv --since "$since" \
+        --until "$(($(date +%s) + 2))" --timestamps times.txt
+fi
 cheap
 records "$driver: chosen by itself" --device test --size 640x480 --frames 10 --no-pace --overwrite --verbose out.h264 &&
     says "$driver: says that it chose $entry_point" "\b$entry_point\b"

@@ -1,0 +1,126 @@
+import Pictures
+
+/// Reads the wanted part of a camera's pictures, band by band: of raw formats nothing else.
+final class SourceWindow {
+    /// The part's.
+    let size: PictureSize
+    /// Whether bands can only be read from the top down.
+    let isInOrder: Bool
+
+    private let origin: (x: Int, y: Int)
+    private let reader: any PictureReader
+    private let weaver: FieldWeaver?
+    /// What decoded pictures are cut out of; nil if nothing is cut off, or the camera's own rows can be.
+    private let whole: WholeBands?
+
+    /// - Parameter crop: nil for the whole picture; otherwise a part of it with even sides and offsets.
+    init(
+        _ source: PictureFormat, crop: CropRectangle?, color: ColorEncoding
+    ) throws(ConversionError) {
+        size = crop?.size ?? source.size
+        origin = (crop?.x ?? 0, crop?.y ?? 0)
+        let isDecoded = source.planes.isEmpty
+        isInOrder = isDecoded
+        reader = try Self.reader(for: source, size: isDecoded ? source.size : size, color: color)
+        weaver = FieldWeaver(source)
+        whole = isDecoded && size != source.size ? WholeBands(reader, size: source.size) : nil
+    }
+
+    private static func reader(
+        for source: PictureFormat, size: PictureSize, color: ColorEncoding
+    ) throws(ConversionError) -> any PictureReader {
+        switch source.pixelFormat.arrangement {
+        case .semiPlanar(2, 2, let firstChroma):
+            SemiPlanarReader(firstChroma: firstChroma)
+        case .semiPlanar(let horizontal, _, let firstChroma):
+            FullHeightSemiPlanarReader(
+                width: size.width, horizontal: horizontal, firstChroma: firstChroma)
+        case .planar(let horizontal, let vertical, let firstChroma):
+            PlanarReader(
+                size: size, subsampling: Subsampling(horizontal, vertical), firstChroma: firstChroma)
+        case .packed422(let order):
+            PackedReader(width: size.width, order: order)
+        case .rgb(let bytesPerPixel, let red, let green, let blue):
+            RGBReader(
+                width: size.width, bytesPerPixel: bytesPerPixel, offsets: (red, green, blue), color: color)
+        case .grey:
+            GreyReader()
+        case .jpeg:
+            try MJPEGReader(source)
+        case .vendor:
+            try VendorReader(source)
+        case .h264:
+            throw .unsupported(source.pixelFormat, "it is H.264 already")
+        }
+    }
+
+    /// Whether bands already have the target colour encoding instead of the source's.
+    var writesWantedColor: Bool { reader.writesWantedColor }
+
+    /// Begins a picture.
+    func begin(_ buffer: borrowing PixelBuffer) throws(ConversionError) {
+        try reader.begin(buffer)
+        whole?.begin()
+    }
+
+    /// Returns the rows of the band that begins at an even row.
+    func rows(from row: Int) -> Range<Int> {
+        let height = reader.bandRows - (whole == nil ? 0 : (origin.y + row) % reader.bandRows)
+        return row..<min(row + height, size.height)
+    }
+
+    /// Returns the rows of the band that ends before a row, if bands can be read in any order.
+    func rows(before row: Int) -> Range<Int> { (row - 1) / reader.bandRows * reader.bandRows..<row }
+
+    /// Reads rows that `rows` has named.
+    func read(
+        _ rows: Range<Int>, of buffer: borrowing PixelBuffer, into band: PictureSurface.Band
+    ) throws(ConversionError) {
+        if let whole {
+            return try whole.read(
+                rows.lowerBound + origin.y..<rows.upperBound + origin.y, from: origin.x, into: band)
+        }
+        let inSource = rows.lowerBound + origin.y..<rows.upperBound + origin.y
+        let source =
+            if let weaver {
+                weaver.band(inSource, of: buffer).from(column: origin.x, of: buffer.format)
+            } else {
+                SourceBand(from: inSource.lowerBound, of: buffer).from(
+                    column: origin.x, of: buffer.format)
+            }
+        try reader.read(rows, from: source, into: band)
+    }
+}
+
+/// Bands of whole decoded pictures, to cut narrower ones out of.
+private final class WholeBands {
+    private let reader: any PictureReader
+    private let size: PictureSize
+    private let staging: StagingBand
+    /// The rows in `staging`.
+    private var current = 0..<0
+
+    init(_ reader: any PictureReader, size: PictureSize) {
+        (self.reader, self.size) = (reader, size)
+        staging = StagingBand(width: size.width)
+    }
+
+    func begin() { current = 0..<0 }
+
+    /// - Parameter rows: of one band of the reader's, not before those read last.
+    func read(
+        _ rows: Range<Int>, from column: Int, into band: PictureSurface.Band
+    ) throws(ConversionError) {
+        while current.upperBound <= rows.lowerBound {
+            let next = current.upperBound..<min(current.upperBound + reader.bandRows, size.height)
+            try reader.read(next, from: SourceBand(), into: staging.band(rows: next.count))
+            current = next
+        }
+        let (luma, cb, cr) = staging.planes
+        let row = rows.lowerBound - current.lowerBound
+        band.copyLuma(from: SourcePlane(luma.row(row) + column, stride: luma.stride))
+        band.copyChroma(
+            cb: SourcePlane(cb.row(row / 2) + column / 2, stride: cb.stride),
+            cr: SourcePlane(cr.row(row / 2) + column / 2, stride: cr.stride))
+    }
+}

@@ -1,0 +1,49 @@
+import Pictures
+
+/// What happens to a camera's pictures before they are encoded.
+public struct PictureTreatment: Sendable, Hashable {
+    /// What part is encoded, and how it lies.
+    public var framing = Framing()
+    /// A text in each picture; nil for none.
+    public var overlay: Overlay?
+
+    /// Nothing.
+    public init() {}
+
+    /// Whether pictures are encoded as they are.
+    public var isPlain: Bool { framing.isPlain && overlay == nil }
+
+    /// The options that ask for it.
+    var options: String {
+        let overlay = overlay == nil ? nil : "--overlay"
+        return [framing.isPlain ? nil : "\(framing)", overlay].compactMap { $0 }.joined(separator: " ")
+    }
+
+    /// Makes a converter for each of an encoder's places for pictures.
+    public struct Converters {
+        let source: PictureFormat
+        let layout: PictureSurface.Layout
+        let color: ColorEncoding
+        let framing: Framing
+        /// Shared by all of them.
+        let design: OverlayDesign?
+
+        /// Returns another converter, with everything that it does not share.
+        public func next() throws(ConversionError) -> PixelConverter {
+            try PixelConverter(
+                source: source, layout: layout, color: color, framing: framing, overlay: design)
+        }
+    }
+
+    /// Returns what makes the converters of a stream.
+    /// - Throws: if the source's pictures do not have that framing, or there is no such font.
+    public func converters(
+        of source: PictureFormat, layout: PictureSurface.Layout, color: ColorEncoding
+    ) throws(EncoderError) -> Converters {
+        let size = try framing.size(of: source.size)
+        var design: OverlayDesign?
+        if let overlay { design = try OverlayDesign(overlay, size: size, range: color.range) }
+        return Converters(
+            source: source, layout: layout, color: color, framing: framing, design: design)
+    }
+}

@@ -1,0 +1,137 @@
+import CGlyphs
+
+/// The glyphs of a font at one size, as coverage from 0 to 255. Nothing changes after it is made, so that conversions on
+/// several threads may share it.
+final class GlyphAtlas: @unchecked Sendable {
+    // Safe to share: written by the initialiser only.
+    /// Rows of each glyph.
+    let height: Int
+    /// For each glyph, its columns, and where in the memory it begins.
+    private let glyphs: [(width: Int, offset: Int)]
+    /// The glyph of each character of Latin-1; that of a question mark if there is none.
+    private let latin: [UInt16]
+    private let others: [Unicode.Scalar: UInt16]
+    private let memory: UnsafeMutablePointer<UInt8>
+
+    /// A way to draw one character: its columns, each row's coverage one after the other.
+    typealias Drawing = (width: Int, coverage: [UInt8])
+
+    /// - Parameters:
+    ///   - characters: those that are needed besides ASCII, which dates consist of.
+    ///   - draw: draws a character; nil if the font lacks it.
+    private init(
+        height: Int, _ characters: some Sequence<Unicode.Scalar>, draw: (Unicode.Scalar) -> Drawing?
+    ) {
+        self.height = height
+        var (glyphs, coverage): ([(Int, Int)], [UInt8]) = ([], [])
+        var numbers: [Unicode.Scalar: UInt16] = [:]
+        let ascii = (0x20..<0x7f).compactMap(Unicode.Scalar.init(_:) as (UInt8) -> Unicode.Scalar)
+        for character in ascii + characters where numbers[character] == nil {
+            guard let drawing = draw(character) else { continue }
+            numbers[character] = UInt16(clamping: glyphs.count)
+            glyphs.append((drawing.width, coverage.count))
+            coverage += drawing.coverage
+        }
+        self.glyphs = glyphs
+        others = numbers
+        latin = (UInt8.min...UInt8.max).map { numbers[Unicode.Scalar($0)] ?? numbers["?"] ?? 0 }
+        memory = .allocate(capacity: max(1, coverage.count))
+        memory.initialize(from: coverage, count: coverage.count)
+    }
+
+    deinit { memory.deallocate() }
+
+    /// The glyph of an ASCII character, or of a question mark.
+    func glyph(_ byte: UInt8) -> UInt16 { latin[Int(byte)] }
+
+    /// The glyph of a character, or of a question mark.
+    func glyph(_ character: Unicode.Scalar) -> UInt16 { others[character] ?? glyph(0x3f) }
+
+    /// A glyph's columns.
+    func width(_ glyph: UInt16) -> Int { glyphs[Int(glyph)].width }
+
+    /// A glyph's coverage: `height` rows of its width.
+    func coverage(_ glyph: UInt16) -> UnsafePointer<UInt8> {
+        UnsafePointer(memory + glyphs[Int(glyph)].offset)
+    }
+
+    // MARK: Fonts
+
+    /// The built-in font, scaled to a height.
+    static func builtIn(height: Int, _ characters: some Sequence<Unicode.Scalar>) -> GlyphAtlas {
+        let (rows, columns) = (Int(GLYPHS_FIXED_HEIGHT), Int(GLYPHS_FIXED_WIDTH))
+        let width = max(1, (height * columns + rows / 2) / rows)
+        let (across, down) = (Shares(of: columns, in: width), Shares(of: rows, in: height))
+        return GlyphAtlas(height: height, characters) { character in
+            guard let bitmap = glyphs_fixed(character.value) else { return nil }
+            var coverage: [UInt8] = []
+            coverage.reserveCapacity(width * height)
+            for y in 0..<height {
+                for x in 0..<width {
+                    var sum = 0.0
+                    for (row, rowShare) in down.parts[y] {
+                        for (column, share) in across.parts[x]
+                        where bitmap[row] >> (columns - 1 - column) & 1 == 1 {
+                            sum += rowShare * share
+                        }
+                    }
+                    coverage.append(UInt8(min(255, (sum * 255).rounded())))
+                }
+            }
+            return (width, coverage)
+        }
+    }
+
+    /// How much of each of a result's pixels is in which of a bitmap's.
+    private struct Shares {
+        let parts: [[(index: Int, share: Double)]]
+
+        init(of source: Int, in target: Int) {
+            let step = Double(source) / Double(target)
+            parts = (0..<target).map { index in
+                let (start, end) = (Double(index) * step, Double(index + 1) * step)
+                return (Int(start)..<min(source, Int(end.rounded(.up)))).map { part in
+                    let shared = min(end, Double(part + 1)) - max(start, Double(part))
+                    return (part, max(0, shared) / step)
+                }
+            }
+        }
+    }
+
+    /// A font file, with lines of this height.
+    /// - Returns: why that failed, if it did.
+    static func file(
+        _ path: String, height: Int, _ characters: some Sequence<Unicode.Scalar>
+    ) throws(EncoderError) -> GlyphAtlas {
+        var face: OpaquePointer?
+        let problem = glyphs_open(path, Int32(height), &face)
+        guard let face else {
+            let reason = problem.map { String(cString: $0) } ?? "unknown"
+            throw EncoderError(
+                .contradiction("--overlay-font \(path): \(reason); use another, or leave it out"))
+        }
+        defer { glyphs_close(face) }
+        return GlyphAtlas(height: height, characters) { character in
+            var bitmap = glyphs_bitmap()
+            guard glyphs_draw(face, character.value, &bitmap) == 0 else { return nil }
+            return drawing(bitmap, height: height)
+        }
+    }
+
+    /// What overhangs a glyph's own columns is cut off.
+    private static func drawing(_ bitmap: glyphs_bitmap, height: Int) -> Drawing {
+        let width = min(max(1, Int(bitmap.advance)), 4 * height)
+        var coverage = [UInt8](repeating: 0, count: width * height)
+        guard let source = bitmap.coverage else { return (width, coverage) }
+        for row in 0..<Int(bitmap.rows) {
+            let y = row + Int(bitmap.top)
+            guard (0..<height).contains(y) else { continue }
+            for column in 0..<Int(bitmap.width) {
+                let x = column + Int(bitmap.left)
+                guard (0..<width).contains(x) else { continue }
+                coverage[y * width + x] = source[row * Int(bitmap.stride) + column]
+            }
+        }
+        return (width, coverage)
+    }
+}
