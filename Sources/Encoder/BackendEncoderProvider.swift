@@ -29,10 +29,13 @@ public final class BackendEncoderProvider: EncoderProvider {
 
     /// Creates one provider for each configuration; their codecs differ. Encoders that take pictures in the
     /// same form share them. Nothing is opened yet.
+    /// - Parameter makesThumbnails: whether each picture has a thumbnail (`PictureEncoder.thumbnail`).
     public static func providers(
-        _ request: EncoderRequest, configurations: [EncoderConfiguration], source: PictureFormat
+        _ request: EncoderRequest, configurations: [EncoderConfiguration], source: PictureFormat,
+        makesThumbnails: Bool = false
     ) -> [BackendEncoderProvider] {
-        let inputs = SharedInputs(codecs: configurations.map(\.codec), source: source)
+        let inputs = SharedInputs(
+            codecs: configurations.map(\.codec), source: source, makesThumbnails: makesThumbnails)
         return configurations.map {
             BackendEncoderProvider(request, configuration: $0, source: source, inputs: inputs)
         }
@@ -170,13 +173,15 @@ public final class BackendEncoderProvider: EncoderProvider {
 /// The inputs that all providers of a recording share.
 private final class SharedInputs {
     private let codecs: [Codec]
+    private let makesThumbnails: Bool
     private var source: PictureFormat
     private(set) var current: EncoderInputs
 
-    init(codecs: [Codec], source: PictureFormat) {
+    init(codecs: [Codec], source: PictureFormat, makesThumbnails: Bool) {
         self.codecs = codecs
+        self.makesThumbnails = makesThumbnails
         self.source = source
-        current = EncoderInputs(codecs: codecs)
+        current = EncoderInputs(codecs: codecs, makesThumbnails: makesThumbnails)
     }
 
     /// All inputs have one format: the first provider that has another one replaces the inputs for all.
@@ -186,7 +191,9 @@ private final class SharedInputs {
     }
 
     /// Encoders that are opened from now on share nothing with those before.
-    func renew() { current = EncoderInputs(codecs: codecs, nodes: current.nodes) }
+    func renew() {
+        current = EncoderInputs(codecs: codecs, nodes: current.nodes, makesThumbnails: makesThumbnails)
+    }
 }
 
 extension EncoderRequest {

@@ -8,6 +8,7 @@ import Pictures
 /// Belongs to one thread at a time. Inputs live as long as an encoder that uses them.
 final class EncoderInputs {
     private let codecs: [Codec]
+    private let makesThumbnails: Bool
     /// What is known of render nodes, by path.
     private(set) var nodes: [String: NodeRecord]
     private weak var surfaces: SurfaceInput?
@@ -16,8 +17,10 @@ final class EncoderInputs {
     /// - Parameters:
     ///   - codecs: the codecs of all encoders that the recording will have at once.
     ///   - nodes: what is already known about render nodes.
-    init(codecs: [Codec], nodes: [String: NodeRecord] = [:]) {
+    ///   - makesThumbnails: whether each picture has a thumbnail.
+    init(codecs: [Codec], nodes: [String: NodeRecord] = [:], makesThumbnails: Bool = false) {
         self.codecs = codecs
+        self.makesThumbnails = makesThumbnails
         self.nodes = nodes
     }
 
@@ -57,7 +60,7 @@ final class EncoderInputs {
         if let surfaces, surfaces.connection === connection { return surfaces }
         let input = try SurfaceInput(
             connection: connection, source: source, size: size, color: color,
-            upload: nodes[connection.node]?.upload ?? upload)
+            upload: nodes[connection.node]?.upload ?? upload, makesThumbnails: makesThumbnails)
         // An encoder that is reopened while recording is not checked again: that would take time.
         if nodes[connection.node]?.checkedSizes.contains(size) != true {
             try input.check(isChangeable: upload == .auto)
@@ -76,7 +79,8 @@ final class EncoderInputs {
         let input = try SoftwareInput(
             source: source, size: size, color: color,
             // libx265 takes separate chroma planes only.
-            arrangements: codecs.contains(.hevc) ? [.i420] : [.nv12, .nv21, .i420])
+            arrangements: codecs.contains(.hevc) ? [.i420] : [.nv12, .nv21, .i420],
+            makesThumbnails: makesThumbnails)
         memory = input
         return input
     }

@@ -18,6 +18,10 @@ final class SoftwareInput: EncoderInput {
     private let format: PictureFormat
     private let size: PictureSize
     private var places: [MemoryPlace] = []
+    private let makesThumbnails: Bool
+    /// Reads the planes that are not converted.
+    private var sampler: LumaSampler?
+    private(set) var thumbnail: LumaThumbnail?
 
     /// Whether the frame holds the picture.
     private var isFilled = false
@@ -28,9 +32,10 @@ final class SoftwareInput: EncoderInput {
     /// - Parameters:
     ///   - size: the coded size: the picture's size, rounded up to even.
     ///   - arrangements: what every encoder accepts; I420 is among them.
+    ///   - makesThumbnails: whether each picture has a thumbnail.
     init(
         source format: PictureFormat, size: PictureSize, color: ColorEncoding,
-        arrangements: Set<PassthroughLayout.Arrangement>
+        arrangements: Set<PassthroughLayout.Arrangement>, makesThumbnails: Bool = false
     ) throws(EncoderError) {
         guard let frame = av_frame_alloc(), let anchor = av_buffer_alloc(1) else { throw Self.outOfMemory }
         picture = frame
@@ -38,12 +43,13 @@ final class SoftwareInput: EncoderInput {
         if let layout = PassthroughLayout(format, color: color), arrangements.contains(layout.arrangement) {
             pixelFormat = layout.arrangement.libavcodecFormat
             source = .planes(layout.planes)
+            sampler = makesThumbnails ? LumaSampler(format.size) : nil
         } else {
             let layout: PictureSurface.Layout = arrangements.contains(.nv12) ? .nv12 : .i420
             pixelFormat = layout == .nv12 ? AV_PIX_FMT_NV12 : AV_PIX_FMT_YUV420P
             source = .converted(layout, color: color)
         }
-        (self.format, self.size) = (format, size)
+        (self.format, self.size, self.makesThumbnails) = (format, size, makesThumbnails)
         frame.pointee.width = Int32(size.width)
         frame.pointee.height = Int32(size.height)
         frame.pointee.format = pixelFormat.rawValue
@@ -77,6 +83,7 @@ final class SoftwareInput: EncoderInput {
                 setPlane(
                     index, start?.assumingMemoryBound(to: UInt8.self), buffer.format.planes[plane].stride)
             }
+            sample(buffer)
         case .converted(let layout, let color):
             let place = try place(number, layout, color)
             try open(place)
@@ -84,10 +91,18 @@ final class SoftwareInput: EncoderInput {
                 throw EncoderError(error)
             }
             show(place.surface)
+            thumbnail = place.conversion.thumbnail
         }
         picture.pointee.buf.0 = anchor
         isFilled = true
         return picture
+    }
+
+    private func sample(_ buffer: borrowing PixelBuffer) {
+        guard let sampler else { return }
+        sampler.begin()
+        sampler.take(0..<format.size.height, LumaRows(SourceBand(from: 0, of: buffer).plane(0)))
+        thumbnail = sampler.thumbnail
     }
 
     private func show(_ surface: PictureSurface) {
@@ -113,7 +128,8 @@ final class SoftwareInput: EncoderInput {
     ) throws(EncoderError) -> MemoryPlace {
         while places.count <= number {
             do throws(ConversionError) {
-                let converter = try PixelConverter(source: format, layout: layout, color: color)
+                let converter = try PixelConverter(
+                    source: format, layout: layout, color: color, makesThumbnails: makesThumbnails)
                 let memory = try PictureMemory(format.size, paddedTo: size, layout: layout)
                 places.append(MemoryPlace(ConversionSlot(converter), memory))
             } catch { throw EncoderError(error) }

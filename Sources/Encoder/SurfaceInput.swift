@@ -22,14 +22,17 @@ final class SurfaceInput: EncoderInput {
     /// Whether the frame holds the picture.
     private var isFilled = false
     private let writer: SurfaceWriter
+    private let makesThumbnails: Bool
+    private(set) var thumbnail: LumaThumbnail?
     /// A note on how pictures are uploaded, if not in the driver's preferred way.
     private(set) var note: EncoderNote?
 
     init(
         connection: VADisplayConnection, source: PictureFormat, size: PictureSize, color: ColorEncoding,
-        upload: UploadMethod
+        upload: UploadMethod, makesThumbnails: Bool = false
     ) throws(EncoderError) {
         self.connection = connection
+        self.makesThumbnails = makesThumbnails
         self.size = size
         guard let codedSize = PictureSize((size.width + 15) & ~15, (size.height + 15) & ~15) else {
             throw EncoderError(.unsupported("pictures of \(size) are too large"))
@@ -94,6 +97,7 @@ final class SurfaceInput: EncoderInput {
         try open(place)
         do throws(ConversionError) { try place.conversion.take(buffer) } catch { throw EncoderError(error) }
         try place.finish(writer)
+        thumbnail = place.conversion.thumbnail
         av_frame_move_ref(picture, place.frame)
         picture.pointee.width = Int32(size.width)
         picture.pointee.height = Int32(size.height)
@@ -109,7 +113,8 @@ final class SurfaceInput: EncoderInput {
     private func place(_ number: Int) throws(EncoderError) -> SurfacePlace {
         while places.count <= number {
             do throws(ConversionError) {
-                let converter = try PixelConverter(source: source, layout: .nv12, color: color)
+                let converter = try PixelConverter(
+                    source: source, layout: .nv12, color: color, makesThumbnails: makesThumbnails)
                 guard let frame = av_frame_alloc() else { throw .outOfMemory }
                 places.append(SurfacePlace(frame: frame, conversion: ConversionSlot(converter)))
             } catch { throw EncoderError(error) }

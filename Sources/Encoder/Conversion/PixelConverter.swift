@@ -21,13 +21,16 @@ public final class PixelConverter {
     private var recoloring: Recoloring?
     private let staging: StagingBand
     private let weaver: FieldWeaver?
+    private let sampler: LumaSampler?
 
     /// - Parameters:
     ///   - color: the encoding of the surfaces. Y′CbCr sources of another are converted, RGB sources are
     ///     converted straight to it.
+    ///   - makesThumbnails: whether each picture leaves a thumbnail behind.
     /// - Throws: `.unsupported` if nothing reads the source's format.
     public init(
-        source: PictureFormat, layout: PictureSurface.Layout, color: ColorEncoding
+        source: PictureFormat, layout: PictureSurface.Layout, color: ColorEncoding,
+        makesThumbnails: Bool = false
     ) throws(ConversionError) {
         self.source = source
         self.layout = layout
@@ -37,7 +40,11 @@ public final class PixelConverter {
             ? nil : Recoloring(from: source.color, to: color)
         staging = StagingBand(width: source.size.width)
         weaver = FieldWeaver(source)
+        sampler = makesThumbnails ? LumaSampler(source.size) : nil
     }
+
+    /// The latest picture's, as the source has it; nil if none are made.
+    public var thumbnail: LumaThumbnail? { sampler?.thumbnail }
 
     private static func reader(
         for source: PictureFormat, color: ColorEncoding
@@ -76,6 +83,7 @@ public final class PixelConverter {
         guard buffer.format === source else { throw .mismatched("the stream's format changed") }
         precondition(surface.layout == layout && surface.size == source.size)
         try reader.begin(buffer)
+        sampler?.begin()
         let (size, padded) = (surface.size, surface.paddedSize)
         var row = 0
         while row < size.height {
@@ -100,6 +108,7 @@ public final class PixelConverter {
             } else {
                 try reader.read(rowsOfBand, from: pixels, into: band)
             }
+            sampler?.take(rowsOfBand, reader.luma(rowsOfBand, in: pixels))
             row += rows
         }
     }
