@@ -70,6 +70,7 @@ let package = Package(
         .target(name: "Processes", dependencies: ["CSystem"]),
         .target(name: "Network", dependencies: ["CSystem", "CFFmpeg", "CTLS", "Files", "Threading", "Time"]),
         .target(name: "Pictures", dependencies: ["CV4L2", "Time"]),
+        .target(name: "Motion", dependencies: ["Pictures", "Time"]),
         .target(name: "Bitstream", dependencies: ["Pictures", "Time"]),
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
         .target(name: "Capture", dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Text", "Time"]),
@@ -90,7 +91,8 @@ let package = Package(
         .target(
             name: "Recorder",
             dependencies: [
-                "Pictures", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network", "Processes",
+                "Pictures", "Capture", "Decoder", "Encoder", "Motion", "Output", "Bitstream", "Files",
+                "Network", "Processes",
                 "Text", "Threading", "Time",
             ]),
         .target(
@@ -107,8 +109,8 @@ let package = Package(
             name: "camrec",
             dependencies: [
                 "Acceleration", "Recorder", "Inspection", "Settings", "Diagnostics", "Text", "Pictures",
-                "Capture", "Encoder", "Output", "Bitstream", "Files", "Network", "Terminal", "Threading",
-                "Time",
+                "Capture", "Encoder", "Motion", "Output", "Bitstream", "Files", "Network", "Terminal",
+                "Threading", "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["link-order.txt"], linkerSettings: [compact]),
         .executableTarget(
@@ -160,6 +162,9 @@ let package = Package(
         .testTarget(
             name: "CamplayTests",
             dependencies: ["camplay", "Decoder", "Pictures", "Bitstream", "Threading", "Time", "CFFmpeg"]),
+        .testTarget(
+            name: "MotionTests",
+            dependencies: ["Motion", "Encoder", "Pictures", "Time", "CTestAllocations", "TestSupport"]),
         .testTarget(name: "TimeTests", dependencies: ["Time", "TestSupport"]),
         .testTarget(name: "TextTests", dependencies: ["Text"]),
         .testTarget(name: "InspectionTests", dependencies: ["Inspection", "Bitstream"]),
@@ -170,8 +175,8 @@ let package = Package(
         .testTarget(
             name: "RecorderTests",
             dependencies: [
-                "Recorder", "Pictures", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network",
-                "Processes",
+                "Recorder", "Pictures", "Capture", "Encoder", "Motion", "Output", "Bitstream", "Files",
+                "Network", "Processes",
                 "Threading", "Time", "CV4L2", "CTestAllocations", "TestSupport",
             ]),
     ],
