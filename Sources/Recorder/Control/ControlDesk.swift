@@ -11,6 +11,7 @@ public struct ControlDesk: Sendable {
     private let counters: Counters<CaptureCounter>
     private let encoders: [Counters<EncoderCounter>]
     private let outputs: [RecordingOutput]
+    private let motion: MotionLog?
 
     /// The features that a recording's commands depend on.
     public struct Abilities: Sendable, Hashable {
@@ -36,6 +37,7 @@ public struct ControlDesk: Sendable {
         (self.control, self.stop, self.start) = (control, stop, start)
         (self.abilities, self.rates) = (abilities, rates)
         (counters, encoders, outputs) = (recording.counters, recording.encoderCounters, recording.outputs)
+        motion = recording.motion
     }
 
     /// Carries out a command line, without its newline, and returns the reply.
@@ -110,6 +112,6 @@ public struct ControlDesk: Sendable {
     private var statistics: RecordingStatistics {
         RecordingStatistics(
             counters, encoders, outputs, seconds: (.now - start).inSeconds,
-            isPaused: control.isPaused)
+            isPaused: control.isPaused, motion: motion?.content)
     }
 }
