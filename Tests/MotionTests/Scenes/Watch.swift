@@ -26,11 +26,16 @@ struct Watch {
         for number in 0..<Int((times.upperBound - times.lowerBound) * picturesPerSecond) {
             let time = times.lowerBound + Double(number) / picturesPerSecond
             scene.draw(at: time, into: picture)
-            note(detector.look(at: picture, time: Self.instant(time)), time)
+            look(at: picture, time)
         }
     }
 
-    mutating func note(_ finding: MotionDetector.Finding, _ time: Double) {
+    /// Watches one picture.
+    mutating func look(at picture: LumaThumbnail, _ time: Double) {
+        note(detector.look(at: picture, time: Self.instant(time)), time)
+    }
+
+    private mutating func note(_ finding: MotionDetector.Finding, _ time: Double) {
         switch finding {
         case .still: isMoving = false
         case .moving:
