@@ -121,14 +121,6 @@ final class Background {
     func look(at picture: LumaThumbnail) {
         pictureCount += 1
         compare(picture)
-        findChanged()
-        // What has changed says nothing of the light around it.
-        light.fitAgain(usual: usual, isIgnored: isIgnored, isChanged: isChanged)
-        smooth()
-        findChanged()
-    }
-
-    private func findChanged() {
         let scale = noiseScale * Self.thresholdFactor
         let least = meanNoise / 2
         changedCount = 0
@@ -194,11 +186,6 @@ final class Background {
     /// Computes `difference`.
     private func compare(_ picture: LumaThumbnail) {
         light.expect(picture, usual: usual, isIgnored: isIgnored, isChanged: isChanged)
-        smooth()
-    }
-
-    /// Computes `difference` from the light's deviations.
-    private func smooth() {
         let (columns, rows) = (layout.columns, layout.rows)
         for cell in 0..<layout.count { unsmoothed.values[cell] = light.deviation(cell) }
         for row in 0..<rows {

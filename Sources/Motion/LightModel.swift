@@ -15,10 +15,6 @@ final class LightModel {
     private let deviations: CellPlane<Float>
     /// The sums of each column's unchanged cells within reach.
     private let columnSums: CellPlane<SIMD4<Int32>>
-    /// The range of the picture, in steps above black.
-    private var (darkest, brightest): (Float, Float) = (0, 0)
-    /// The range of the background, in levels above black.
-    private var (darkestUsual, brightestUsual): (Float, Float) = (0, 0)
     /// How far a neighbourhood reaches, in cells.
     private let reach: Int
 
@@ -60,22 +56,21 @@ final class LightModel {
     ) {
         show(picture, isIgnored)
         let fit = fitExposure(usual, isIgnored, isChanged)
-        measureRanges(usual, isIgnored)
+        var (darkest, brightest) = (Int32.max, Int32.min)
+        var (darkestUsual, brightestUsual) = (Float.infinity, -Float.infinity)
+        for cell in 0..<layout.count where !isIgnored.values[cell] {
+            darkest = min(darkest, now.values[cell])
+            brightest = max(brightest, now.values[cell])
+            darkestUsual = min(darkestUsual, usual.values[cell])
+            brightestUsual = max(brightestUsual, usual.values[cell])
+        }
         for cell in 0..<layout.count {
             predicted.values[cell] =
                 isIgnored.values[cell]
                 ? 0 : Int32(max(0, min(65535, (fit.gain * usual.values[cell] + fit.offset) * Self.steps)))
         }
         for row in 0..<layout.rows { fitRow(row, isIgnored, isChanged) }
-        fitAgain(usual: usual, isIgnored: isIgnored, isChanged: isChanged)
-    }
-
-    /// Compares again what was shown last, with other cells unchanged.
-    func fitAgain(
-        usual: borrowing CellPlane<Float>, isIgnored: borrowing CellPlane<Bool>,
-        isChanged: borrowing CellPlane<Bool>
-    ) {
-        fitNeighbourhoods(isIgnored, isChanged)
+        fitNeighbourhoods(darkest: darkest, brightest: max(darkest, brightest), isIgnored, isChanged)
         // What was too bright or too dark for the sensor is only known to be at least as bright or as dark.
         for cell in 0..<layout.count {
             let level = usual.values[cell]
@@ -84,17 +79,6 @@ final class LightModel {
             } else if level <= darkestUsual + Self.clippingMargin, deviations.values[cell] < 0 {
                 deviations.values[cell] = 0
             }
-        }
-    }
-
-    private func measureRanges(_ usual: borrowing CellPlane<Float>, _ isIgnored: borrowing CellPlane<Bool>) {
-        (darkest, brightest) = (.infinity, 0)
-        (darkestUsual, brightestUsual) = (.infinity, 0)
-        for cell in 0..<layout.count where !isIgnored.values[cell] {
-            let level = Float(now.values[cell])
-            (darkest, brightest) = (min(darkest, level), max(brightest, level))
-            darkestUsual = min(darkestUsual, usual.values[cell])
-            brightestUsual = max(brightestUsual, usual.values[cell])
         }
     }
 
@@ -180,7 +164,8 @@ final class LightModel {
 
     /// Computes the deviations from predictions that are scaled to what the unchanged cells of each neighbourhood show.
     private func fitNeighbourhoods(
-        _ isIgnored: borrowing CellPlane<Bool>, _ isChanged: borrowing CellPlane<Bool>
+        darkest: Int32, brightest: Int32, _ isIgnored: borrowing CellPlane<Bool>,
+        _ isChanged: borrowing CellPlane<Bool>
     ) {
         let (columns, rows) = (layout.columns, layout.rows)
         columnSums.fill(.zero)
@@ -202,7 +187,7 @@ final class LightModel {
                 }
                 let scaled = Self.gain(sum, of: width * height) * Float(predicted.values[cell])
                 deviations.values[cell] =
-                    (Float(now.values[cell]) - max(darkest, min(brightest, scaled)))
+                    (Float(now.values[cell]) - max(Float(darkest), min(Float(brightest), scaled)))
                     / Self.steps
             }
         }
