@@ -72,6 +72,7 @@ let package = Package(
         .target(name: "Processes", dependencies: ["CSystem"]),
         .target(name: "Network", dependencies: ["CSystem", "CFFmpeg", "CTLS", "Files", "Threading", "Time"]),
         .target(name: "Pictures", dependencies: ["CV4L2", "Time"]),
+        .target(name: "Motion", dependencies: ["Pictures", "Time"]),
         .target(name: "Bitstream", dependencies: ["Pictures", "Time"]),
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
         .target(
@@ -96,8 +97,8 @@ let package = Package(
         .target(
             name: "Recorder",
             dependencies: [
-                "Pictures", "Images", "Capture", "Encoder", "Output", "Bitstream", "Files", "Network",
-                "Processes", "Text", "Threading", "Time",
+                "Pictures", "Images", "Capture", "Decoder", "Encoder", "Motion", "Output", "Bitstream",
+                "Files", "Network", "Processes", "Text", "Threading", "Time",
             ]),
         .target(
             name: "Inspection", dependencies: ["Bitstream", "Time"],
@@ -113,9 +114,8 @@ let package = Package(
             name: "camrec",
             dependencies: [
                 "Acceleration", "Recorder", "Inspection", "Settings", "Diagnostics", "Text", "Pictures",
-                "Capture", "Encoder", "Output", "Bitstream", "Files", "Network", "Terminal",
-                "Threading",
-                "Time",
+                "Capture", "Encoder", "Motion", "Output", "Bitstream", "Files", "Network", "Terminal",
+                "Threading", "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["link-order.txt"], linkerSettings: [compact]),
         .executableTarget(
@@ -170,6 +170,9 @@ let package = Package(
         .testTarget(
             name: "CamplayTests",
             dependencies: ["camplay", "Decoder", "Pictures", "Bitstream", "Threading", "Time", "CFFmpeg"]),
+        .testTarget(
+            name: "MotionTests",
+            dependencies: ["Motion", "Encoder", "Pictures", "Time", "CTestAllocations", "TestSupport"]),
         .testTarget(name: "TimeTests", dependencies: ["Time", "TestSupport"]),
         .testTarget(name: "TextTests", dependencies: ["Text"]),
         .testTarget(name: "InspectionTests", dependencies: ["Inspection", "Bitstream"]),
@@ -180,7 +183,8 @@ let package = Package(
         .testTarget(
             name: "RecorderTests",
             dependencies: [
-                "Recorder", "Images", "Pictures", "Capture", "Encoder", "Output", "Bitstream", "Files",
+                "Recorder", "Images", "Pictures", "Capture", "Encoder", "Motion", "Output", "Bitstream",
+                "Files",
                 "Network", "Processes",
                 "Threading", "Time", "CV4L2", "CTestAllocations", "TestSupport",
             ]),

@@ -14,6 +14,8 @@ public struct DecoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case conversionFailed(detail: String)
         /// A picture could not be coded as PNG.
         case image(ImageError)
+        /// A PNG picture could not be read.
+        case unreadableImage(detail: String)
         case outOfMemory
         /// A call into that render node's driver did not return.
         case driverHangs(node: String)
@@ -32,6 +34,7 @@ public struct DecoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case .openFailed(let codec, let detail): "cannot open the decoder for \(codec): \(detail)"
         case .conversionFailed(let detail): "cannot convert the picture: \(detail); try another size"
         case .image(let error): error.description
+        case .unreadableImage(let detail): "cannot read the PNG picture: \(detail)"
         case .driverHangs(let node): "\(node): its driver is not responding; use --decoder software"
         case .outOfMemory: "out of memory; close other programs, or play a smaller stream"
         }

@@ -14,6 +14,9 @@ protocol EncoderInput: AnyObject {
         for buffer: borrowing PixelBuffer, in number: Int
     ) throws(EncoderError) -> UnsafeMutablePointer<AVFrame>
 
+    /// The current picture's thumbnail, until a slot is opened for another; nil if none are made.
+    var thumbnail: LumaThumbnail? { get }
+
     /// Returns a slot, open for another picture than the current one; nil if there is nothing to convert, or no
     /// memory.
     func slot(_ number: Int) -> ConversionSlot?

@@ -28,6 +28,10 @@ public protocol PictureEncoder: AnyObject {
     /// - Parameter slot: the slot into which another thread may have converted it.
     func prepare(_ buffer: borrowing PixelBuffer, in slot: Int) throws(EncoderError)
 
+    /// A small luma picture of the prepared picture as the source has it; nil if none are made. Valid between `prepare`
+    /// and `slot`.
+    var thumbnail: LumaThumbnail? { get }
+
     /// Returns a slot in which another thread may convert the next picture while this one is encoded; nil if
     /// that would bring nothing. Called after `prepare` and before `encode`.
     func slot(_ number: Int) -> ConversionSlot?
@@ -68,6 +72,7 @@ extension PictureEncoder {
     /// Prepares nothing by default.
     public func prepare(_ buffer: borrowing PixelBuffer, in slot: Int) throws(EncoderError) {}
     public func slot(_ number: Int) -> ConversionSlot? { nil }
+    public var thumbnail: LumaThumbnail? { nil }
     public var waitsForDriver: Bool { false }
 
     /// Nil by default: the rate of a camera's own stream is not camrec's to choose.

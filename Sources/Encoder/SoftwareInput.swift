@@ -18,6 +18,9 @@ final class SoftwareInput: EncoderInput {
     private let format: PictureFormat
     private let size: PictureSize
     private var places: [MemoryPlace] = []
+    /// Reads the planes that are not converted.
+    private var sampler: LumaSampler?
+    private(set) var thumbnail: LumaThumbnail?
 
     /// Whether the frame holds the picture.
     private var isFilled = false
@@ -44,6 +47,7 @@ final class SoftwareInput: EncoderInput {
         if let passthrough, treatment.isPlain {
             pixelFormat = passthrough.arrangement.libavcodecFormat
             source = .planes(passthrough.planes)
+            sampler = treatment.leavesThumbnails ? LumaSampler(format.size) : nil
             notes = []
         } else {
             let layout: PictureSurface.Layout = arrangements.contains(.nv12) ? .nv12 : .i420
@@ -93,6 +97,7 @@ final class SoftwareInput: EncoderInput {
                 setPlane(
                     index, start?.assumingMemoryBound(to: UInt8.self), buffer.format.planes[plane].stride)
             }
+            sample(buffer)
         case .converted(let converters):
             let place = try place(number, converters)
             try open(place)
@@ -100,10 +105,19 @@ final class SoftwareInput: EncoderInput {
                 throw EncoderError(error)
             }
             show(place.surface)
+            thumbnail = place.conversion.thumbnail
         }
         picture.pointee.buf.0 = anchor
         isFilled = true
         return picture
+    }
+
+    private func sample(_ buffer: borrowing PixelBuffer) {
+        guard let sampler else { return }
+        sampler.begin()
+        sampler.take(0..<format.size.height, LumaRows(SourceBand(from: 0, of: buffer).plane(0)))
+        sampler.end()
+        thumbnail = sampler.thumbnail
     }
 
     private func show(_ surface: PictureSurface) {

@@ -21,6 +21,7 @@ final class SurfaceInput: EncoderInput {
     /// Whether the frame holds the picture.
     private var isFilled = false
     private let writer: SurfaceWriter
+    private(set) var thumbnail: LumaThumbnail?
     /// A note on how pictures are uploaded, if not in the driver's preferred way.
     private var uploadNote: EncoderNote?
 
@@ -96,6 +97,7 @@ final class SurfaceInput: EncoderInput {
         try open(place)
         do throws(ConversionError) { try place.conversion.take(buffer) } catch { throw EncoderError(error) }
         try place.finish(writer)
+        thumbnail = place.conversion.thumbnail
         av_frame_move_ref(picture, place.frame)
         picture.pointee.width = Int32(size.width)
         picture.pointee.height = Int32(size.height)

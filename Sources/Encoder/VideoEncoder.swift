@@ -102,6 +102,8 @@ public final class VideoEncoder: PictureEncoder {
         _ = try input.frame(for: buffer, in: slot)
     }
 
+    public var thumbnail: LumaThumbnail? { input.thumbnail }
+
     public func slot(_ number: Int) -> ConversionSlot? {
         // Not before the first picture, which it would delay.
         progress.hasProduced ? input.slot(number) : nil

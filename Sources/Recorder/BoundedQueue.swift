@@ -85,12 +85,14 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
     }
 
     /// Adds an element with no cost, or drops it if the queue is full or closed.
-    func offer(_ element: consuming Element) {
+    /// - Returns: whether it was added.
+    func offer(_ element: consuming Element) -> Bool {
         var incoming: Element? = element
-        monitor.withLock {
-            guard !isClosed, count < capacity, let element = incoming.take() else { return }
+        return monitor.withLock {
+            guard !isClosed, count < capacity, let element = incoming.take() else { return false }
             append(element, cost: 0)
             monitor.signal()
+            return true
         }
     }
 

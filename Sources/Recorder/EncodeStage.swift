@@ -17,6 +17,7 @@ final class EncodeStage: @unchecked Sendable {
     let stop: RecordingStop
     let limits: RecordingLimits
     let control: RecordingControl
+    private let motion: MotionWatch?
     /// The picture being encoded.
     private var currentPicture: PixelBufferClaim?
     private var hangs = 0
@@ -39,11 +40,13 @@ final class EncodeStage: @unchecked Sendable {
     /// Each hung thread leaks its stack and session; after this many, hardware drivers are no longer used.
     private static let mostHangs = 8
 
-    /// - Parameter format: of the pictures that the encoders were opened for.
+    /// - Parameters:
+    ///   - format: of the pictures that the encoders were opened for.
+    ///   - motion: watches the pictures; nil if nobody asks for that.
     init(
         tracks: [EncodeTrack], watch: CallWatch, limits: RecordingLimits, frames: BoundedQueue<PixelBuffer>,
         ahead: ConversionAhead, counters: Counters<CaptureCounter>, stop: RecordingStop,
-        control: RecordingControl, format: PictureFormat? = nil
+        control: RecordingControl, format: PictureFormat? = nil, motion: MotionWatch? = nil
     ) {
         self.format = format
         self.tracks = tracks
@@ -54,6 +57,7 @@ final class EncodeStage: @unchecked Sendable {
         self.counters = counters
         self.stop = stop
         self.control = control
+        self.motion = motion
         areReady = Array(repeating: false, count: tracks.count)
         publishRateChanges()
     }
@@ -79,6 +83,7 @@ final class EncodeStage: @unchecked Sendable {
         isDraining = true
         ahead.stop()
         for track in tracks { track.finish() }
+        motion?.finish()
     }
 
     /// Continues in place of a hung thread. If the recording is ending, opens no other encoder, because any of them
@@ -166,7 +171,9 @@ final class EncodeStage: @unchecked Sendable {
             areReady[index] = false
             guard damage == nil, !isComplete(tracks[index]) else { continue }
             switch tracks[index].prepare(picture.buffer, in: picture.slot) {
-            case nil: areReady[index] = true
+            case nil:
+                areReady[index] = true
+                if let thumbnail = tracks[index].thumbnail { motion?.take(thumbnail, of: picture.buffer) }
             case .taken: isTaken = true
             case .unused: break
             case .damaged(let error): damage = isTaken || areReady.contains(true) ? nil : error
@@ -194,6 +201,7 @@ final class EncodeStage: @unchecked Sendable {
         // Once the last frame is in, the source can stop without capturing another. One track's cut ends them all:
         // the others' are close, or, by size, too far to wait for.
         if tracks.allSatisfy(isComplete) || tracks.contains(where: \.hasReachedCut) { stop.request() }
+        motion?.look()
     }
 
     /// Whether a track takes no picture after the current one.

@@ -197,6 +197,9 @@ final class EncodeTrack {
         return nil
     }
 
+    /// The prepared picture's; nil if its encoder makes none. Call between `prepare` and `slot`.
+    var thumbnail: LumaThumbnail? { isOver ? nil : encoder?.thumbnail }
+
     /// Returns a slot for a later picture, if converting it ahead brings anything. Call between `prepare` and
     /// `encode`.
     func slot(_ number: Int) -> ConversionSlot? {

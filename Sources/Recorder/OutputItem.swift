@@ -6,7 +6,7 @@ enum OutputItem: Sendable {
     case unit(AccessUnit)
     /// The items that follow have other properties.
     case stream(StreamDescription)
-    /// A trigger that a ring waits for may have come.
+    /// A trigger that a ring waits for has come.
     case event
 
     /// Size in bytes.

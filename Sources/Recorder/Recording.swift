@@ -44,6 +44,8 @@ public final class Recording {
     public let outputs: [RecordingOutput]
     /// Raised when everything has ended and `finish` will not block.
     public let ended: Interruption
+    /// The motion that was seen; nil if nobody asked for that.
+    public let motion: MotionLog?
 
     /// Whether capture times are those of this machine's clock.
     let isLive: Bool
@@ -62,11 +64,12 @@ public final class Recording {
     ///   - capturing: takes its pictures from there.
     ///   - tracks: each with at least one output.
     ///   - outputs: in any order; each takes the stream of the track with its codec, which must exist.
+    ///   - motion: what triggers the rings by itself; the encoders must make thumbnails.
     ///   - report: called on a writer's thread or the encode thread when an output changes while others
     ///     continue.
     public init(
         from capturing: Capturing, tracks: [RecordingTrack], to outputs: [OutputPlan],
-        control: RecordingControl = RecordingControl(), limits: RecordingLimits,
+        control: RecordingControl = RecordingControl(), limits: RecordingLimits, motion: MotionPlan? = nil,
         report: @escaping @Sendable (OutputEvent) -> Void = { _ in }
     ) throws(RecordingError) {
         guard let ended = Interruption() else { throw .noResources }
@@ -93,11 +96,13 @@ public final class Recording {
         }
         encoderCounters = self.tracks.map(\.counters)
         let ahead = ConversionAhead(frames, limit: Self.conversions(of: capturing)) { _ in !control.isPaused }
+        let motionWatch = motion.map { MotionWatch($0, control: control) }
+        self.motion = motionWatch?.log
         encode = EncodeThread(
             EncodeStage(
                 tracks: self.tracks, watch: watch, limits: limits, frames: frames, ahead: ahead,
                 counters: capturing.counters, stop: capturing.stop, control: control,
-                format: capturing.source.format))
+                format: capturing.source.format, motion: motionWatch))
         try start(limits.sourceDuration, ahead, report)
     }
 

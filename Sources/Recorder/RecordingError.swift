@@ -7,6 +7,8 @@ public enum RecordingError: Error, Sendable, Equatable, CustomStringConvertible 
     case capture(CaptureError)
     case encoder(EncoderError)
     case output(OutputError)
+    /// A file that the recording needs cannot be read.
+    case input(InputError)
     /// The system allows no more threads or descriptors.
     case noResources
 
@@ -15,6 +17,7 @@ public enum RecordingError: Error, Sendable, Equatable, CustomStringConvertible 
         case .capture(let error): error.description
         case .encoder(let error): error.description
         case .output(let error): error.description
+        case .input(let error): error.description
         case .noResources: "the system allows no more threads or open files; raise 'ulimit -u' or 'ulimit -n'"
         }
     }

@@ -82,8 +82,12 @@ public final class RecordingOutput: @unchecked Sendable {
     ///   ended early.
     /// - Returns: false if the system allows no more threads.
     func start(ended: @escaping @Sendable (OutputError?) -> Void) -> Bool {
-        // If the queue is full, its pictures wake the writer as well.
-        if stage.ring != nil { stage.control.whenTriggered { [items] in items.offer(.event) } }
+        if stage.ring != nil {
+            stage.control.whenTriggered { [items, late = stage.lateTrigger] in
+                // If the queue is full, its pictures wake the writer as well.
+                if !items.offer(.event) { late.note() }
+            }
+        }
         thread = WorkerThread { [self] in
             writeError = stage.run()
             isOver.store(true, ordering: .releasing)

@@ -16,10 +16,10 @@ struct WriteStage {
     let control: RecordingControl
     /// Keeps pictures in memory until a trigger; nil if everything is written.
     var ring: EventRing?
+    let lateTrigger = LateTrigger()
     var latency = LatencyHistogram()
     /// Whether the sink failed before the stream ended.
     private(set) var hasGivenUp = false
-    private var seenTriggers = 0
     /// Nil before the first item.
     private var nextMaintenance: Instant?
     private var failure: OutputError?
@@ -42,12 +42,14 @@ struct WriteStage {
     /// Runs until the queue is closed and empty, or the sink fails and cannot recover.
     /// - Returns: the first error, if any.
     mutating func run() -> OutputError? {
+        // One that came before the outputs were open.
+        if control.triggerCount > 0 { beginEvent() }
         while let item = nextItem() {
-            noticeEvent()
+            if lateTrigger.take() { beginEvent() }
             switch item {
             case .unit(let unit): take(unit)
             case .stream(let description): beginStream(description)
-            case .event: break
+            case .event: beginEvent()
             }
             countRetracted()
             if failure != nil, !sink.recovers {
@@ -55,7 +57,7 @@ struct WriteStage {
                 return failure
             }
         }
-        noticeEvent()
+        if lateTrigger.take() { beginEvent() }
         do throws(OutputError) { try sink.finish() } catch { note(error) }
         countRetracted()
         return failure
@@ -78,11 +80,9 @@ struct WriteStage {
         }
     }
 
-    /// Writes the ring's content at once after a trigger, even if no other picture comes.
-    private mutating func noticeEvent() {
-        let triggers = control.triggerCount
-        guard triggers != seenTriggers, let kept = ring?.trigger() else { return }
-        seenTriggers = triggers
+    /// Writes the ring's content at once after a trigger, even if no other picture comes; extends an event that lasts.
+    private mutating func beginEvent() {
+        guard let kept = ring?.trigger() else { return }
         counters.add(-kept.count, to: .passed)
         for unit in kept { write(unit, isLate: true) }
     }

@@ -26,6 +26,7 @@ extension ExitStatus {
             switch error.kind {
             case .noDecoder, .openFailed, .driverHangs: .unavailable
             case .conversionFailed, .image, .outOfMemory: .inputOutput
+            case .unreadableImage: .badInput
             }
     }
 

@@ -15,6 +15,7 @@ extension ExitStatus {
         case .capture(let error): self.init(error)
         case .encoder(let error): self.init(error)
         case .output(let error): self.init(error)
+        case .input(let error): self.init(error)
         case .noResources: self = .inputOutput
         }
     }

@@ -65,6 +65,7 @@ struct RecordCommand: ParsableCommand {
     @OptionGroup(title: "Rate and quality") var rate: RateOptions
     @OptionGroup(title: "Stream") var stream: StreamOptions
     @OptionGroup(title: "Segments") var segments: SegmentOptions
+    @OptionGroup(title: "Motion") var motion: MotionOptions
     @OptionGroup(title: "Live") var live: LiveArguments
     @OptionGroup(title: "Output") var reporting: ReportingOptions
     @OptionGroup(title: "Settings") var settings: SettingsOptions

@@ -11,6 +11,7 @@ extension RecordingResult {
             + "\(frames.corrupt) corrupt\(frames.paused > 0 ? "; \(frames.paused) paused" : "")\(passed)\(delay)"
         let kept = outputs.count == 1 ? ["\(kept) \(end)"] : outputs.map(\.kept) + [end]
         return kept + encoders.compactMap { $0.rateLine(isAlone: encoders.count == 1) }
+            + [motion?.summary].compactMap { $0 }
     }
 
     /// The outputs' contents.

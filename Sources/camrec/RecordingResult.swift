@@ -29,6 +29,8 @@ struct RecordingResult: Encodable {
     let outputs: [Output]
     /// The live outputs' receivers: all that were connected at the end, and the latest that had left.
     let receivers: [ReceiverReport]
+    /// Nil without `--on-motion`.
+    let motion: MotionResult?
 
     struct Device: Encodable {
         let path: String
@@ -229,6 +231,7 @@ struct RecordingResult: Encodable {
                 program: program.path, started: counts.started, failed: counts.failed, leftOut: counts.leftOut
             )
         }
+        motion = recording.motion.map { MotionResult($0.content) }
     }
 }
 

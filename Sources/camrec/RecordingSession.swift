@@ -66,6 +66,7 @@ struct RecordingSession {
         guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
         var service = ServiceReport(succession: succession(isLive: true))
         try command.preflight(at: WallTime.now)
+        let motion = try command.motion.plan()
         let stream = try openSource(&service, until: deadline)
         service.begin(
             frameInterval: stream.format.frameRate.frameDuration,
@@ -83,7 +84,8 @@ struct RecordingSession {
             configurations: command.configurations,
             source: opened.format,
             treatment: command.picture.treatment(
-                camera: opened.identity.name, isUTC: command.segments.utc))
+                camera: opened.identity.name, isUTC: command.segments.utc,
+                leavesThumbnails: motion != nil))
         defer { if hasHungNode(providers) { leavesThread = true } }
         var tracks: [RecordingTrack] = []
         for provider in providers { tracks.append(try track(of: provider)) }
@@ -99,7 +101,7 @@ struct RecordingSession {
         let limits = limits(&deadline)
         let recording = try Recording(
             from: capturing, tracks: consume tracks, to: consume plans, control: control, limits: limits,
-            report: { [console] event in console.warn("\(event)") })
+            motion: motion, report: { [console] event in console.warn("\(event)") })
         let start = Instant.now
         let abilities = ControlDesk.Abilities(
             isPassthrough: opened.format.pixelFormat == .h264, hasRing: command.segments.ring != nil)

@@ -73,6 +73,9 @@ import Testing
         "min-free": Sample("--min-free=1G", needs: "--segment=10m"), "sync": Sample("--sync=5s"),
         "on-segment": Sample("--on-segment=/bin/true"),
         "ring": Sample("--ring=1m"), "post": Sample("--post=1m", needs: "--ring=1m"),
+        "on-motion": Sample("--on-motion", needs: "--ring=1m"),
+        "motion-sensitivity": Sample("--motion-sensitivity=7", needs: "--on-motion", "--ring=1m"),
+        "motion-mask": Sample("--motion-mask=m.pgm", needs: "--on-motion", "--ring=1m"),
         "listen": Sample("--listen=9982"), "listen:open": Sample("--listen=0.0.0.0:9982"),
         "listen:socket": Sample("--listen=unix:/tmp/x,mode=660"),
         "stream-format": Sample("--stream-format=ts", needs: "--listen=0.0.0.0:9982"),
@@ -104,10 +107,12 @@ import Testing
         "crop", "rotate", "flip", "scale", "scale:large", "overlay", "overlay-place", "overlay-size",
         "overlay-box", "overlay-font",
     ]
-    private static let segments = [
-        "segment", "segment:bytes", "segment:frames", "align", "utc", "keep", "keep:bytes", "min-free",
-        "ring", "post",
-    ]
+    private static let segments =
+        [
+            "segment", "segment:bytes", "segment:frames", "align", "utc", "keep", "keep:bytes", "min-free",
+            "ring", "post",
+        ] + motion
+    private static let motion = ["on-motion", "motion-sensitivity", "motion-mask"]
     /// Options that change how a stream is encoded.
     private static let coding =
         rates + [
@@ -129,7 +134,7 @@ import Testing
         (["device:file"], ["format", "format:h264"], .refused),
         // The camera codes.
         (["format:h264"], hardware + ["encoder", "encoder:vaapi", "codec:hevc", "output:hevc"], .refused),
-        (["format:h264"], picture, .refused),
+        (["format:h264"], picture + motion, .refused),
         (["format:h264"], coding, .warns),
         // Hardware and software.
         (["encoder"], hardware, .refused),
@@ -170,7 +175,7 @@ import Testing
                 "stream-format",
                 "ca-file", "max-clients", "max-clients:one", "max-clients-per-address", "client-buffer",
                 "client-timeout", "output:sent", "output:published",
-            ], .refused
+            ] + motion, .refused
         ),
         // Whom a limit per address affects.
         (["max-clients-per-address"], ["listen", "max-clients:one"], .warns),
@@ -277,6 +282,11 @@ import Testing
             (["--every=1s", "--format=h264", "a.h264"], "whose frames depend on each other"),
             (["--every=1s", "a.h264", "tcp://host:1"], "--every is for files"),
             (["--every=1s", "--ring=1m", "a.h264"], "--every excludes --ring"),
+            (["--on-motion", "a.h264"], "--on-motion needs --ring"),
+            (["--motion-mask=m.pgm", "--ring=9s", "a.h264"], "need --on-motion"),
+            (["--motion-sensitivity=7", "a.h264"], "need --on-motion"),
+            (["--on-motion", "--ring=9s", "--motion-sensitivity=11", "a.h264"], "11"),
+            (["--on-motion", "--ring=9s", "--format=h264", "a.h264"], "what the camera has coded"),
             (["--align", "a.h264"], "--align needs --segment with a time"),
             (["--align", "--segment=7m", "a.h264"], "--segment that divides a day, such as 10m or 1h"),
             (["--align", "--segment=500ms", "a.h264"], "--segment that divides a day"),

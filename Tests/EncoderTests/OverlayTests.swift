@@ -65,7 +65,8 @@ struct TextReader {
         layout: PictureSurface.Layout = .i420
     ) throws -> PixelConverter {
         try PixelConverter(
-            source: format, layout: layout, color: format.color, framing: framing, overlay: overlay)
+            source: format, layout: layout, color: format.color, framing: framing, overlay: overlay,
+            makesThumbnails: false)
     }
 
     private func surface(

@@ -91,6 +91,14 @@ struct AllocationTests {
         try expectNone(Y4MSource(path: path, request: CaptureRequest(), isPaced: false))
     }
 
+    @Test(
+        "allocates nothing per frame while it watches for motion", arguments: [.nv12, .yuyv] as [PixelFormat])
+    func watched(format: PixelFormat) throws {
+        try expectNone(
+            TestSource(CaptureRequest(size: PictureSize(320, 240), pixelFormat: format), isPaced: false),
+            motion: MotionPlan())
+    }
+
     @Test("the encode thread allocates nothing for pictures that another thread converts")
     func ahead() throws {
         let source = try TestSource(
@@ -99,16 +107,20 @@ struct AllocationTests {
         try expectNone(source, whileCapturing: false)
     }
 
-    private func expectNone(_ source: any CaptureStream, whileCapturing: Bool = true) throws {
+    private func expectNone(
+        _ source: any CaptureStream, whileCapturing: Bool = true, motion: MotionPlan? = nil
+    ) throws {
         let progress = Progress()
         let stream = CountingStream(source, progress: progress)
-        let encoder = try CountingEncoder(source: source.format, progress: progress)
+        let encoder = try CountingEncoder(
+            source: source.format, progress: progress, makesThumbnails: motion != nil)
         let sink = try CountingSink(progress: progress)
         let recording = try Recording(
             from: Capturing(RecordingSource(stream)),
             tracks: [
                 try RecordingTrack(ScriptedProvider([encoder], keyframeInterval: .frames(10)))
-            ], to: [OutputPlan(sink)], limits: RecordingLimits(frames: Self.window.upperBound + 10))
+            ], to: [OutputPlan(sink)], limits: RecordingLimits(frames: Self.window.upperBound + 10),
+            motion: motion)
         let outcome = recording.finish()
         #expect(outcome.error == nil)
         if whileCapturing { #expect(stream.allocations == 0, "on the capture thread") }
@@ -218,11 +230,14 @@ private final class CountingEncoder: PictureEncoder, @unchecked Sendable {
     /// Access units in flight during the warm-up; all with room for an IDR.
     static let unitsUnderWay = 8
 
-    init(source: PictureFormat, progress: Progress) throws {
+    init(source: PictureFormat, progress: Progress, makesThumbnails: Bool) throws {
         self.progress = progress
         let size = try #require(
             PictureSize((source.size.width + 1) & ~1, (source.size.height + 1) & ~1))
-        input = try EncoderInputs(codecs: [.h264]).memory(for: source, size: size, color: source.color)
+        var treatment = PictureTreatment()
+        treatment.leavesThumbnails = makesThumbnails
+        input = try EncoderInputs(codecs: [.h264], treatment: treatment).memory(
+            for: source, size: size, color: source.color)
         let amender = ParameterSetAmender(size: size, color: source.color, frameRate: source.frameRate)
         finisher = StreamFinisher(
             codec: .h264, encoder: "recorded packets", slicesPerPicture: 1, amender: amender)
@@ -249,6 +264,8 @@ private final class CountingEncoder: PictureEncoder, @unchecked Sendable {
     func prepare(_ buffer: borrowing PixelBuffer, in slot: Int) throws(EncoderError) {
         _ = try input.frame(for: buffer, in: slot)
     }
+
+    var thumbnail: LumaThumbnail? { input.thumbnail }
 
     func slot(_ number: Int) -> ConversionSlot? { input.slot(number) }
 

@@ -22,6 +22,9 @@ public final class ConversionSlot: @unchecked Sendable {
 
     init(_ converter: PixelConverter) { self.converter = converter }
 
+    /// The thumbnail of the picture that was taken from it, until it is opened again; nil if none are made.
+    var thumbnail: LumaThumbnail? { converter.thumbnail }
+
     /// Whether there is memory for a picture, perhaps with a picture.
     var isOpen: Bool {
         monitor.withLock { if case .closed = state { false } else { true } }

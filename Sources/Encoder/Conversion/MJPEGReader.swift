@@ -71,6 +71,10 @@ final class MJPEGReader: PictureReader {
             subsampling: subsampling, into: band)
     }
 
+    func luma(_ rows: Range<Int>, in source: borrowing SourceBand) -> LumaRows {
+        LumaRows(SourcePlane(plane(0), stride: stride))
+    }
+
     private func plane(_ number: Int) -> UnsafeMutablePointer<UInt8> {
         memory + number * stride * Int(CYUV_JPEG_MAXIMUM_BAND_ROWS)
     }

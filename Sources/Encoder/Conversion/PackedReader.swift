@@ -40,6 +40,10 @@ final class PackedReader: PictureReader {
         }
     }
 
+    func luma(_ rows: Range<Int>, in source: borrowing SourceBand) -> LumaRows {
+        LumaRows(source.plane(0), offset: order == .uyvy ? 1 : 0, step: 2)
+    }
+
     /// Writes the band's luma, and its chroma to two planes.
     private func separate(
         _ source: SourcePlane, _ band: PictureSurface.Band, cb: PictureSurface.Plane, cr: PictureSurface.Plane

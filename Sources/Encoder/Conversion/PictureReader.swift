@@ -17,9 +17,15 @@ protocol PictureReader: AnyObject {
     func read(
         _ rows: Range<Int>, from source: borrowing SourceBand, into band: PictureSurface.Band
     ) throws(ConversionError)
+
+    /// Where the luma of the band is that was read last; for RGB, green stands for it.
+    func luma(_ rows: Range<Int>, in source: borrowing SourceBand) -> LumaRows
 }
 
 extension PictureReader {
+    /// The first plane, unless the format has it elsewhere.
+    func luma(_ rows: Range<Int>, in source: borrowing SourceBand) -> LumaRows { LumaRows(source.plane(0)) }
+
     /// As many rows as keep a band of a 1080p picture, source and destination, within an L2 cache of
     /// 256 KiB.
     var bandRows: Int { 16 }

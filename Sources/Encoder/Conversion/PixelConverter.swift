@@ -31,21 +31,25 @@ public final class PixelConverter {
     ///   - color: the encoding of the surfaces. Y′CbCr sources of another are converted, RGB sources are
     ///     converted straight to it.
     ///   - framing: one that the source's pictures have.
+    ///   - makesThumbnails: whether each picture leaves a thumbnail behind.
     /// - Throws: `.unsupported` if nothing reads the source's format.
     public convenience init(
         source: PictureFormat, layout: PictureSurface.Layout, color: ColorEncoding,
-        framing: Framing = Framing()
+        framing: Framing = Framing(), makesThumbnails: Bool = false
     ) throws(ConversionError) {
-        try self.init(source: source, layout: layout, color: color, framing: framing, overlay: nil)
+        try self.init(
+            source: source, layout: layout, color: color, framing: framing, overlay: nil,
+            makesThumbnails: makesThumbnails)
     }
 
     init(
         source: PictureFormat, layout: PictureSurface.Layout, color: ColorEncoding, framing: Framing,
-        overlay: OverlayDesign?
+        overlay: OverlayDesign?, makesThumbnails: Bool
     ) throws(ConversionError) {
         self.source = source
         self.layout = layout
-        window = try SourceWindow(source, crop: framing.crop, color: color)
+        window = try SourceWindow(
+            source, crop: framing.crop, color: color, makesThumbnails: makesThumbnails)
         recoloring =
             window.writesWantedColor
             ? nil : Recoloring(from: source.color, to: color)
@@ -54,6 +58,9 @@ public final class PixelConverter {
         size = reframing?.size ?? window.size
         self.overlay = overlay.map { OverlayPainter($0) }
     }
+
+    /// The latest picture's, before it is turned or scaled; nil if none are made.
+    public var thumbnail: LumaThumbnail? { window.thumbnail }
 
     /// Writes the buffer's picture, and the margin that `surface.paddedSize` asks for.
     ///
@@ -67,9 +74,16 @@ public final class PixelConverter {
         try window.begin(buffer)
         overlay?.begin(at: buffer.timestamp, frame: buffer.sequence)
         if let reframing {
-            return try reframing.convert(
-                buffer, recoloring: &recoloring, overlay: overlay, into: surface)
+            try reframing.convert(buffer, recoloring: &recoloring, overlay: overlay, into: surface)
+        } else {
+            try convert(upright: buffer, into: surface)
         }
+        window.end()
+    }
+
+    private func convert(
+        upright buffer: borrowing PixelBuffer, into surface: PictureSurface
+    ) throws(ConversionError) {
         var row = 0
         while row < size.height {
             let rows = window.rows(from: row)

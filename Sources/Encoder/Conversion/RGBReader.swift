@@ -5,6 +5,8 @@ import Pictures
 /// bits: at most one step from the exact result. Chroma is that of each 2×2 block's mean colour.
 final class RGBReader: PictureReader {
     private let width: Int
+    private let bytesPerPixel: Int
+    private let green: Int
     private var conversion: color_rgb
     private let unit = color_best_unit()
 
@@ -12,6 +14,7 @@ final class RGBReader: PictureReader {
         width: Int, bytesPerPixel: Int, offsets: (red: Int, green: Int, blue: Int), color: ColorEncoding
     ) {
         self.width = width
+        (self.bytesPerPixel, green) = (bytesPerPixel, offsets.green)
         let (red, blue) = color.matrix.weights
         let levels = color.range.levels
         let lumaScale = levels.luma / 255
@@ -26,6 +29,10 @@ final class RGBReader: PictureReader {
     }
 
     var writesWantedColor: Bool { true }
+
+    func luma(_ rows: Range<Int>, in source: borrowing SourceBand) -> LumaRows {
+        LumaRows(source.plane(0), offset: green, step: bytesPerPixel)
+    }
 
     func read(_ rows: Range<Int>, from source: borrowing SourceBand, into band: PictureSurface.Band) {
         let source = source.plane(0)

@@ -12,10 +12,13 @@ final class SourceWindow {
     private let weaver: FieldWeaver?
     /// What decoded pictures are cut out of; nil if nothing is cut off, or the camera's own rows can be.
     private let whole: WholeBands?
+    private let sampler: LumaSampler?
 
-    /// - Parameter crop: nil for the whole picture; otherwise a part of it with even sides and offsets.
+    /// - Parameters:
+    ///   - crop: nil for the whole picture; otherwise a part of it with even sides and offsets.
+    ///   - makesThumbnails: whether each picture leaves a thumbnail of the part behind.
     init(
-        _ source: PictureFormat, crop: CropRectangle?, color: ColorEncoding
+        _ source: PictureFormat, crop: CropRectangle?, color: ColorEncoding, makesThumbnails: Bool = false
     ) throws(ConversionError) {
         size = crop?.size ?? source.size
         origin = (crop?.x ?? 0, crop?.y ?? 0)
@@ -24,6 +27,7 @@ final class SourceWindow {
         reader = try Self.reader(for: source, size: isDecoded ? source.size : size, color: color)
         weaver = FieldWeaver(source)
         whole = isDecoded && size != source.size ? WholeBands(reader, size: source.size) : nil
+        sampler = makesThumbnails ? LumaSampler(size) : nil
     }
 
     private static func reader(
@@ -57,11 +61,18 @@ final class SourceWindow {
     /// Whether bands already have the target colour encoding instead of the source's.
     var writesWantedColor: Bool { reader.writesWantedColor }
 
+    /// The latest picture's; nil if none are made.
+    var thumbnail: LumaThumbnail? { sampler?.thumbnail }
+
     /// Begins a picture.
     func begin(_ buffer: borrowing PixelBuffer) throws(ConversionError) {
         try reader.begin(buffer)
         whole?.begin()
+        sampler?.begin()
     }
+
+    /// Ends a picture, of which every band was read.
+    func end() { sampler?.end() }
 
     /// Returns the rows of the band that begins at an even row.
     func rows(from row: Int) -> Range<Int> {
@@ -77,8 +88,10 @@ final class SourceWindow {
         _ rows: Range<Int>, of buffer: borrowing PixelBuffer, into band: PictureSurface.Band
     ) throws(ConversionError) {
         if let whole {
-            return try whole.read(
+            let luma = try whole.read(
                 rows.lowerBound + origin.y..<rows.upperBound + origin.y, from: origin.x, into: band)
+            sampler?.take(rows, luma)
+            return
         }
         let inSource = rows.lowerBound + origin.y..<rows.upperBound + origin.y
         let source =
@@ -89,6 +102,7 @@ final class SourceWindow {
                     column: origin.x, of: buffer.format)
             }
         try reader.read(rows, from: source, into: band)
+        if let sampler { sampler.take(rows, reader.luma(rows, in: source)) }
     }
 }
 
@@ -108,9 +122,10 @@ private final class WholeBands {
     func begin() { current = 0..<0 }
 
     /// - Parameter rows: of one band of the reader's, not before those read last.
+    /// - Returns: where their luma is, until the next ones are read.
     func read(
         _ rows: Range<Int>, from column: Int, into band: PictureSurface.Band
-    ) throws(ConversionError) {
+    ) throws(ConversionError) -> LumaRows {
         while current.upperBound <= rows.lowerBound {
             let next = current.upperBound..<min(current.upperBound + reader.bandRows, size.height)
             try reader.read(next, from: SourceBand(), into: staging.band(rows: next.count))
@@ -118,9 +133,11 @@ private final class WholeBands {
         }
         let (luma, cb, cr) = staging.planes
         let row = rows.lowerBound - current.lowerBound
-        band.copyLuma(from: SourcePlane(luma.row(row) + column, stride: luma.stride))
+        let lumaRows = SourcePlane(luma.row(row) + column, stride: luma.stride)
+        band.copyLuma(from: lumaRows)
         band.copyChroma(
             cb: SourcePlane(cb.row(row / 2) + column / 2, stride: cb.stride),
             cr: SourcePlane(cr.row(row / 2) + column / 2, stride: cr.stride))
+        return LumaRows(lumaRows)
     }
 }

@@ -69,6 +69,10 @@ final class VendorReader: PictureReader {
         band.copyChroma(cb: cb.from(row: rows.lowerBound / 2), cr: cr.from(row: rows.lowerBound / 2))
     }
 
+    func luma(_ rows: Range<Int>, in source: borrowing SourceBand) -> LumaRows {
+        LumaRows(SourcePlane(picture, stride: format.size.width).from(row: rows.lowerBound))
+    }
+
     private static func paddedRows(of format: PictureFormat) -> PaddedRows? {
         let rows = cyuv_vendor_find_rows(
             format.pixelFormat.rawValue, Int32(format.size.width), Int32(format.size.height))

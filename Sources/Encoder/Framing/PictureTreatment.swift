@@ -6,6 +6,8 @@ public struct PictureTreatment: Sendable, Hashable {
     public var framing = Framing()
     /// A text in each picture; nil for none.
     public var overlay: Overlay?
+    /// Whether each picture leaves a thumbnail behind (`PictureEncoder.thumbnail`), which changes nothing about it.
+    public var leavesThumbnails = false
 
     /// Nothing.
     public init() {}
@@ -25,13 +27,15 @@ public struct PictureTreatment: Sendable, Hashable {
         let layout: PictureSurface.Layout
         let color: ColorEncoding
         let framing: Framing
+        let makesThumbnails: Bool
         /// Shared by all of them.
         let design: OverlayDesign?
 
         /// Returns another converter, with everything that it does not share.
         public func next() throws(ConversionError) -> PixelConverter {
             try PixelConverter(
-                source: source, layout: layout, color: color, framing: framing, overlay: design)
+                source: source, layout: layout, color: color, framing: framing, overlay: design,
+                makesThumbnails: makesThumbnails)
         }
     }
 
@@ -44,6 +48,7 @@ public struct PictureTreatment: Sendable, Hashable {
         var design: OverlayDesign?
         if let overlay { design = try OverlayDesign(overlay, size: size, range: color.range) }
         return Converters(
-            source: source, layout: layout, color: color, framing: framing, design: design)
+            source: source, layout: layout, color: color, framing: framing,
+            makesThumbnails: leavesThumbnails, design: design)
     }
 }

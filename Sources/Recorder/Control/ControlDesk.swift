@@ -12,6 +12,7 @@ public struct ControlDesk: Sendable {
     private let encoders: [Counters<EncoderCounter>]
     private let outputs: [RecordingOutput]
     private let snapshots: SnapshotDesk
+    private let motion: MotionLog?
 
     /// The features that a recording's commands depend on.
     public struct Abilities: Sendable, Hashable {
@@ -38,6 +39,7 @@ public struct ControlDesk: Sendable {
         (self.abilities, self.rates) = (abilities, rates)
         snapshots = SnapshotDesk(recording)
         (counters, encoders, outputs) = (recording.counters, recording.encoderCounters, recording.outputs)
+        motion = recording.motion
     }
 
     /// What a command leads to.
@@ -129,6 +131,6 @@ public struct ControlDesk: Sendable {
     private var statistics: RecordingStatistics {
         RecordingStatistics(
             counters, encoders, outputs, seconds: (.now - start).inSeconds,
-            isPaused: control.isPaused)
+            isPaused: control.isPaused, motion: motion?.content)
     }
 }

@@ -33,6 +33,12 @@ extension RecordingStatistics {
         metrics.addCounter(
             "camrec_camera_restarts_total", "Times that the camera was restarted.",
             [.init(value: Double(restarts))])
+        metrics.addCounter(
+            "camrec_motion_events_total", "Times that something began to move, with --on-motion.",
+            motionEvents.map { [.init(value: Double($0))] } ?? [])
+        metrics.addGauge(
+            "camrec_motion", "Whether something moves, with --on-motion.",
+            moving.map { [.init(value: $0 ? 1 : 0)] } ?? [])
     }
 
     private func addEncoders(to metrics: inout PrometheusText) {

@@ -15,6 +15,10 @@ public struct RecordingStatistics: Codable, Sendable {
     let encoderRestarts: [Int]
     /// The camera's restarts.
     let restarts: Int
+    /// How often something moved; nil without --on-motion.
+    let motionEvents: Int?
+    /// Whether something moves now; nil without --on-motion.
+    let moving: Bool?
     let outputs: [Output]
     /// Currently connected receivers.
     let receivers: [ReceiverReport]
@@ -49,10 +53,13 @@ public struct RecordingStatistics: Codable, Sendable {
         }
     }
 
-    /// - Parameter seconds: since the recording started.
+    /// - Parameters:
+    ///   - seconds: since the recording started.
+    ///   - motion: nil if nobody watches for it.
     init(
         _ counters: Counters<CaptureCounter>, _ encoders: [Counters<EncoderCounter>],
-        _ outputs: [RecordingOutput], seconds: Double, isPaused: Bool
+        _ outputs: [RecordingOutput], seconds: Double, isPaused: Bool,
+        motion: MotionLog.Content? = nil
     ) {
         state = isPaused ? .paused : .recording
         self.seconds = seconds
@@ -63,6 +70,7 @@ public struct RecordingStatistics: Codable, Sendable {
         droppedByEncoder = encoders.map { $0[.droppedByEncoder] }
         encoderRestarts = encoders.map { $0[.restarts] }
         restarts = counters[.sourceRestarts]
+        (motionEvents, moving) = (motion?.count, motion?.isMoving)
         self.outputs = outputs.map(Output.init)
         receivers = outputs.flatMap { ReceiverReport.all(of: $0.receivers, output: $0.name) }
             .filter { $0.left == nil }

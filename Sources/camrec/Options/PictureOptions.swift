@@ -72,9 +72,10 @@ struct PictureOptions: ParsableArguments {
 
     /// What happens to the pictures of a camera.
     /// - Parameter isUTC: whether the text has UTC instead of local time.
-    func treatment(camera: String, isUTC: Bool) -> PictureTreatment {
+    func treatment(camera: String, isUTC: Bool, leavesThumbnails: Bool) -> PictureTreatment {
         var treatment = PictureTreatment()
         treatment.framing = framing
+        treatment.leavesThumbnails = leavesThumbnails
         guard let overlay else { return treatment }
         var drawn = Overlay(overlay)
         drawn.place = overlayPlace ?? drawn.place

@@ -4,7 +4,7 @@ extension RecordCommand {
         VerbosityRule(), StandardOutputRule(), SoftwareEncoderRule(), ControlRule(),
         RateRule(),
         OutputCountRule(), ServeOnRule(), ListenValueRule(), OutputNameRule(), DateRule(), UTCRule(),
-        SegmentRule(), AlignRule(), RingRule(), RetentionRule(), PaceRule(), OverwriteRule(),
+        SegmentRule(), AlignRule(), RingRule(), MotionRule(), RetentionRule(), PaceRule(), OverwriteRule(),
         SourceRule(), CameraCodingRule(), PictureRule(), ClientLimitRule(), AddressLimitRule(),
         ClientRule(),
         PublishingRule(), TimeLapseRule(), StreamFormatRule(), SyncRule(), OnSegmentRule(), RateWindowRule(),

@@ -26,11 +26,17 @@ struct ConversionBenchmark {
     private static func compareYUYV() throws {
         let stream = try BufferSet(.yuyv, color: .video) { _ in noise(size.area * 2, seed: 1) }
         let converter = try PixelConverter(source: stream.format, layout: .nv12, color: .video)
+        let watched = try PixelConverter(
+            source: stream.format, layout: .nv12, color: .video, makesThumbnails: true)
         let surfaces = SurfaceSet()
         try printTable(
             "YUYV 1920x1080 to NV12",
             [
                 ("camrec", { try stream.convert($0, by: converter, into: surfaces) }),
+                (
+                    "camrec, with a thumbnail for --on-motion",
+                    { try stream.convert($0, by: watched, into: surfaces) }
+                ),
                 (
                     "libyuv's YUY2ToNV12",
                     { peer_libyuv_yuyv(stream.bytes($0).baseAddress, 1920, 1080, surfaces.bytes($0)) == 0 }

@@ -23,6 +23,10 @@ final class ScriptedEncoder: PictureEncoder, @unchecked Sendable {
     var drainFailure: EncoderError.Kind?
     /// Called with each picture's number, counted from 0, when it arrives.
     var onPicture: (Int) -> Void = { _ in }
+    /// The small picture that it makes of each.
+    var thumbnail: LumaThumbnail?
+    /// Called with each picture's number, counted from 0, before it is encoded.
+    var onPrepare: (Int) -> Void = { _ in }
     /// The requested kinds.
     private(set) var kinds: [FrameKind] = []
 
@@ -34,6 +38,8 @@ final class ScriptedEncoder: PictureEncoder, @unchecked Sendable {
     private var isDraining = false
 
     static let broken = EncoderError.Kind.encodeFailed(encoder: "scripted", detail: "broken")
+
+    func prepare(_ buffer: borrowing PixelBuffer, in slot: Int) throws(EncoderError) { onPrepare(count) }
 
     func encode(
         _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int

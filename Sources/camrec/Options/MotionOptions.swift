@@ -1,0 +1,38 @@
+import ArgumentParser
+import Motion
+import Output
+import Recorder
+import Terminal
+
+/// Options for a ring that triggers by itself.
+struct MotionOptions: ParsableArguments {
+    @Flag(
+        help:
+            "With --ring, trigger by itself while something moves. Noise, flicker and changes of the light do not trigger."
+    )
+    var onMotion = false
+
+    @Option(
+        help: ArgumentHelp(
+            "How small and faint a thing triggers --on-motion, from 1 (only large and clear ones) to 10. Default: 5.",
+            valueName: "N"), transform: PlainValue.number(MotionSensitivity.levels))
+    var motionSensitivity: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "A PGM or PNG picture of any size: nothing triggers --on-motion where it is black.",
+            valueName: "FILE"),
+        completion: .file(extensions: ["pgm", "png"]))
+    var motionMask: String?
+
+    /// What to watch for; nil without `--on-motion`.
+    /// - Throws: if the mask cannot be used.
+    func plan() throws(RecordingError) -> MotionPlan? {
+        guard onMotion else { return nil }
+        do throws(InputError) {
+            return MotionPlan(
+                sensitivity: motionSensitivity.flatMap(MotionSensitivity.init) ?? .usual,
+                mask: try motionMask.map { path throws(InputError) in try MotionMask(path: path) })
+        } catch { throw .input(error) }
+    }
+}
