@@ -12,7 +12,8 @@ struct freetype {
     __typeof__(&FT_New_Face) open;
     __typeof__(&FT_Done_Face) close;
     __typeof__(&FT_Set_Pixel_Sizes) set_size;
-    __typeof__(&FT_Load_Char) load;
+    __typeof__(&FT_Get_Char_Index) find;
+    __typeof__(&FT_Load_Glyph) load;
 };
 
 struct glyphs_face {
@@ -25,15 +26,16 @@ struct glyphs_face {
 
 static const char *load(struct freetype *freetype) {
     void *library = dlopen("libfreetype.so.6", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!library) return dlerror();
+    if (!library) return "FreeType is not installed; install libfreetype6";
 #define RESOLVE(member, function) \
-    if (!(freetype->member = (__typeof__(freetype->member))dlsym(library, #function))) return "libfreetype.so.6 has no " #function;
+    if (!(freetype->member = (__typeof__(freetype->member))dlsym(library, #function))) return "libfreetype.so.6 has no " #function "; install another libfreetype6";
     RESOLVE(begin, FT_Init_FreeType)
     RESOLVE(end, FT_Done_FreeType)
     RESOLVE(open, FT_New_Face)
     RESOLVE(close, FT_Done_Face)
     RESOLVE(set_size, FT_Set_Pixel_Sizes)
-    RESOLVE(load, FT_Load_Char)
+    RESOLVE(find, FT_Get_Char_Index)
+    RESOLVE(load, FT_Load_Glyph)
 #undef RESOLVE
     return NULL;
 }
@@ -55,15 +57,15 @@ static int fit(struct glyphs_face *face, int height) {
 static const char *open_file(struct glyphs_face *face, const char *path, int height) {
     const char *problem = load(&face->freetype);
     if (problem) return problem;
-    if (face->freetype.begin(&face->library)) return "FreeType does not start";
-    if (face->freetype.open(face->library, path, 0, &face->face)) return "FreeType cannot read it";
-    if (fit(face, height)) return "it has no glyphs of that size";
+    if (face->freetype.begin(&face->library)) return "FreeType does not start; close other programs";
+    if (face->freetype.open(face->library, path, 0, &face->face)) return "FreeType cannot read it; use another";
+    if (fit(face, height)) return "it has no glyphs of that size; use another";
     return NULL;
 }
 
 const char *glyphs_open(const char *path, int height, struct glyphs_face **result) {
     struct glyphs_face *face = calloc(1, sizeof *face);
-    if (!face) return "out of memory";
+    if (!face) return "out of memory; close other programs";
     const char *problem = open_file(face, path, height);
     if (problem) {
         glyphs_close(face);
@@ -74,7 +76,8 @@ const char *glyphs_open(const char *path, int height, struct glyphs_face **resul
 }
 
 int glyphs_draw(struct glyphs_face *face, uint32_t character, struct glyphs_bitmap *bitmap) {
-    if (face->freetype.load(face->face, character, FT_LOAD_RENDER | FT_LOAD_TARGET_NORMAL)) return -1;
+    const FT_UInt index = face->freetype.find(face->face, character);
+    if (!index || face->freetype.load(face->face, index, FT_LOAD_RENDER | FT_LOAD_TARGET_NORMAL)) return -1;
     const FT_GlyphSlot slot = face->face->glyph;
     // Of the kinds that FreeType draws, only greys and single bits occur without colours.
     if (slot->bitmap.rows && slot->bitmap.pixel_mode != FT_PIXEL_MODE_GRAY) return -1;

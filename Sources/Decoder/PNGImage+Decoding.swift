@@ -22,7 +22,7 @@ extension PNGImage {
         // Known before any memory is allocated for it.
         guard let size = size(bytes) else {
             throw DecoderError(
-                .unreadableImage(detail: "its header is damaged, or its sides are beyond 16384"))
+                .unreadableImage(detail: "its header is damaged, or it has more than 64 million pixels"))
         }
         let image = try PictureConverter(to: .rgb24).convert(try decode(bytes))
         guard image.width == size.width, image.height == size.height else {
@@ -37,6 +37,9 @@ extension PNGImage {
         return Luma(size: size, levels: levels)
     }
 
+    /// More than any camera's, and an amount of memory that is there.
+    private static let mostPixels = 64_000_000
+
     /// The size in the header, which is the first chunk.
     private static func size(_ bytes: [UInt8]) -> PictureSize? {
         let (name, width, height) = (12, 16, 20)
@@ -44,7 +47,7 @@ extension PNGImage {
             return nil
         }
         func number(_ place: Int) -> Int { bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
-        return PictureSize(number(width), number(height))
+        return PictureSize(number(width), number(height)).flatMap { $0.area <= mostPixels ? $0 : nil }
     }
 
     private static func decode(_ bytes: [UInt8]) throws(DecoderError) -> DecodedPicture {

@@ -19,7 +19,7 @@ public final class MotionDetector {
         case ended(MotionEvent)
     }
 
-    private let size: PictureSize
+    private let part: WatchedPart
     private let layout: LumaThumbnail.Layout
     private let sensitivity: MotionSensitivity
     private let background: Background
@@ -47,18 +47,19 @@ public final class MotionDetector {
     private static let calm = Duration.seconds(2)
 
     /// - Parameters:
-    ///   - size: of the pictures.
-    ///   - black: their level of black.
+    ///   - part: what thumbnails show.
+    ///   - black: the pictures' level of black.
     ///   - mask: what to ignore.
     public init(
-        size: PictureSize, black: Int = 16, sensitivity: MotionSensitivity = .usual, mask: MotionMask? = nil
+        _ part: WatchedPart, black: Int = 16, sensitivity: MotionSensitivity = .usual,
+        mask: MotionMask? = nil
     ) {
-        self.size = size
+        self.part = part
         self.sensitivity = sensitivity
-        layout = LumaThumbnail.Layout(of: size)
+        layout = LumaThumbnail.Layout(of: part.size)
         let layout = layout
         background = Background(layout, black: black) {
-            mask?.ignores(cell: $0, of: layout, size: size) ?? false
+            mask?.ignores(cell: $0, of: layout, in: part) ?? false
         }
         areas = ChangedAreas(layout)
         travelers.reserveCapacity(Self.mostTravelers)
@@ -121,7 +122,9 @@ public final class MotionDetector {
 
     /// Gives each area to the traveler that it is nearest to.
     private func follow(at time: Instant, after before: Instant) {
-        travelers.removeAll { time - $0.latest > Self.longestHidden }
+        // At a low rate, things are seen that seldom.
+        let longestHidden = max(Self.longestHidden, (time - before) * 5 / 2)
+        travelers.removeAll { time - $0.latest > longestHidden }
         for area in areas.largest {
             let reach = area.side / 2 + Float(layout.columns) / 8
             var (nearest, least) = (Int?.none, reach)
@@ -172,7 +175,8 @@ public final class MotionDetector {
     private func place(of area: ChangedArea) -> MotionEvent.Place {
         let (x, y) = (area.left * layout.block, area.top * layout.block)
         return MotionEvent.Place(
-            x: x, y: y, width: min(size.width, (area.right + 1) * layout.block) - x,
-            height: min(size.height, (area.bottom + 1) * layout.block) - y)
+            x: part.x + x, y: part.y + y,
+            width: min(part.size.width, (area.right + 1) * layout.block) - x,
+            height: min(part.size.height, (area.bottom + 1) * layout.block) - y)
     }
 }

@@ -20,13 +20,17 @@ public struct MotionMask: Sendable, Hashable {
     /// Whether it ignores everything.
     public var isEmpty: Bool { levels.allSatisfy { $0 < Self.leastLevel } }
 
-    /// Whether the middle of a cell is ignored.
-    func ignores(cell: Int, of layout: LumaThumbnail.Layout, size: PictureSize) -> Bool {
+    /// Whether the middle of a part's cell is ignored.
+    func ignores(cell: Int, of layout: LumaThumbnail.Layout, in part: WatchedPart) -> Bool {
         let (column, row) = (cell % layout.columns, cell / layout.columns)
+        let (size, whole) = (part.size, part.whole)
         // A block at the edge may be cut off.
         let x =
-            (min(size.width, (column + 1) * layout.block) + column * layout.block) * width / (2 * size.width)
-        let y = (min(size.height, (row + 1) * layout.block) + row * layout.block) * height / (2 * size.height)
+            (2 * part.x + min(size.width, (column + 1) * layout.block) + column * layout.block) * width
+            / (2 * whole.width)
+        let y =
+            (2 * part.y + min(size.height, (row + 1) * layout.block) + row * layout.block) * height
+            / (2 * whole.height)
         return levels[min(y, height - 1) * width + min(x, width - 1)] < Self.leastLevel
     }
 }

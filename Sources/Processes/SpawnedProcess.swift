@@ -38,10 +38,11 @@ public struct SpawnedProcess: Sendable {
     ///   - environment: as `NAME=VALUE`; nil for this process's.
     ///   - input: becomes standard input; nil for this process's.
     ///   - output: becomes standard output.
-    ///   - hasOwnGroup: whether Ctrl-C on the terminal leaves it alone.
+    ///   - hasOwnSession: whether it has no terminal: Ctrl-C leaves it alone, and what asks for a password there fails
+    ///     in place of being stopped.
     public init(
         _ program: String, _ arguments: [String], environment: [String]? = nil, input: Int32? = nil,
-        output: Int32, hasOwnGroup: Bool = false
+        output: Int32, hasOwnSession: Bool = false
     ) throws(Failure) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -58,8 +59,8 @@ public struct SpawnedProcess: Sendable {
         sigfillset(&all)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setsigdefault(&attributes, &all)
-        let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | (hasOwnGroup ? POSIX_SPAWN_SETPGROUP : 0)
-        posix_spawnattr_setflags(&attributes, Int16(flags))
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        if hasOwnSession { processes_begin_session(&attributes) }
         var words = ([program] + arguments).map { strdup($0) } + [nil]
         var variables = (environment ?? []).map { strdup($0) } + [nil]
         defer { for text in words + variables { free(text) } }

@@ -157,7 +157,10 @@ final class EncodeStage: @unchecked Sendable {
     private func pause(at timestamp: Instant) {
         firstTimestamp = firstTimestamp ?? timestamp
         // However long the pause becomes, what came before it is in the outputs.
-        if pauseStart == nil { for track in tracks { track.returnHeldBack() } }
+        if pauseStart == nil {
+            for track in tracks { track.returnHeldBack() }
+            motion?.finish()
+        }
         pauseStart = pauseStart ?? timestamp
         counters.add(to: .paused)
     }

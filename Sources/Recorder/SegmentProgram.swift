@@ -83,10 +83,13 @@ public final class SegmentProgram: @unchecked Sendable {
 
     /// Notes that no more files come.
     public func close() {
-        let isOver = monitor.withLock {
+        let (isOver, needsWorker) = monitor.withLock {
             isClosed = true
-            return workerCount == 0
+            guard workerCount == 0, !waiting.isEmpty else { return (workerCount == 0, false) }
+            workerCount = 1
+            return (false, true)
         }
+        if needsWorker { addWorker() }
         if isOver { ended.raise() }
     }
 
@@ -176,7 +179,7 @@ public final class SegmentProgram: @unchecked Sendable {
             environment: environment + [
                 "CAMREC_PATH=\(path)", "CAMREC_START=\(start)", "CAMREC_END=\(end)",
                 "CAMREC_FRAMES=\(file.frames)",
-            ], input: nothing, output: STDERR_FILENO, hasOwnGroup: true)
+            ], input: nothing, output: STDERR_FILENO, hasOwnSession: true)
     }
 
     /// A line now and then says how many files were left out.

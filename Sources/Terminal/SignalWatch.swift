@@ -50,6 +50,8 @@ public final class SignalWatch: Sendable {
         // The failing calls report broken pipes and full quotas.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
+        // Where the parent ignored it, nobody could tell how a child process ended.
+        signal(SIGCHLD, SIG_DFL)
         var mask = mask()
         pthread_sigmask(SIG_BLOCK, &mask, nil)
         var thread = pthread_t()

@@ -32,6 +32,7 @@ extension ExitStatus {
         switch error {
         case .capture(let error): self.init(error)
         case .output(let error): self.init(error)
+        case .conversion(.outOfMemory, _): self = .inputOutput
         case .conversion: self = .usage
         case .allDamaged, .image: self = .inputOutput
         case .noPicture: self = .badInput

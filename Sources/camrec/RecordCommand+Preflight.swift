@@ -16,7 +16,7 @@ extension RecordCommand {
         do throws(NetworkError) {
             for path in socketPaths { try PathListener.refuseUnusable(path) }
         } catch { throw .output(OutputError(.network(error), output: error.address)) }
-        _ = try motion.plan()
+        _ = try motion.plan(crop: picture.framing.crop)
         do throws(OutputError) { try refusePlacesUsedTwice(at: time) } catch { throw .output(error) }
     }
 

@@ -35,6 +35,11 @@ struct RecordingNotes {
             "source: \(source.identity.name) (\(source.identity.device)), \(format.pixelFormat) \(format.size) "
                 + "at \(format.frameRate) frames/s\(format.isInterlaced ? ", interlaced" : "")")
         for change in source.controlChanges { report(change) }
+        if !source.isLive, command.picture.overlay?.hasTime == true {
+            console.warn(
+                "--overlay: these pictures have no time of capture, and the text counts from the machine's start; "
+                    + "use {frame}")
+        }
         if let every = command.lapse.every, let plan = command.lapse.plan {
             console.inform("time lapse: a frame each \(every), played at \(plan.playbackRate) frames/s")
         }

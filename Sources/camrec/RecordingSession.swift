@@ -66,7 +66,7 @@ struct RecordingSession {
         guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
         var service = ServiceReport(succession: succession(isLive: true))
         try command.preflight(at: WallTime.now)
-        let motion = try command.motion.plan()
+        let motion = try command.motion.plan(crop: command.picture.framing.crop)
         let stream = try openSource(&service, until: deadline)
         service.begin(
             frameInterval: stream.format.frameRate.frameDuration,

@@ -33,7 +33,7 @@ import Time
             source: format, layout: .nv12, color: format.color, makesThumbnails: true)
         let memory = try PictureMemory(size, paddedTo: size, layout: .nv12)
         let pool = try PixelBufferPool.allocated(count: 1, length: format.minimumLengths[0])
-        let detector = MotionDetector(size: size)
+        let detector = MotionDetector(WatchedPart(size))
         return try (0..<40).map { number in
             let (picture, box) = scene(number)
             let bytes = pool.memory(ofBuffer: 0, plane: 0)

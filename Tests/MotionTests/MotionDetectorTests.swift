@@ -127,7 +127,7 @@ import Time
     func oddSizes(width: Int, height: Int) throws {
         let size = try #require(PictureSize(width, height))
         let picture = LumaThumbnail(LumaThumbnail.Layout(of: size))
-        let detector = MotionDetector(size: size)
+        let detector = MotionDetector(WatchedPart(size))
         var random = SeededGenerator(seed: 111)
         for number in 0..<60 {
             // Everything changes, a part changes, nothing changes.
@@ -142,7 +142,7 @@ import Time
     func times() {
         var scene = Scene(Self.size, seed: 112)
         let picture = LumaThumbnail(scene.layout)
-        let detector = MotionDetector(size: Self.size)
+        let detector = MotionDetector(WatchedPart(Self.size))
         for time: Int64 in [0, 0, -5, .max, .min, .max, 1, 2, 3, 4, 5, 6, 7, 8] {
             scene.draw(at: 0, into: picture)
             #expect(detector.look(at: picture, time: Instant(nanoseconds: time)) == .still)
@@ -159,7 +159,7 @@ import Time
             scene.draw(at: Double(number) / 10, into: picture)
             return picture
         }
-        let detector = MotionDetector(size: Self.size)
+        let detector = MotionDetector(WatchedPart(Self.size))
         var moving = 0
         allocations_begin()
         for (number, picture) in pictures.enumerated() {

@@ -51,7 +51,7 @@ import Testing
             let isUpper = row < layout.rows / 2
             // The middle ones may be in either.
             if abs(2 * column + 1 - layout.columns) < 2 || abs(2 * row + 1 - layout.rows) < 2 { continue }
-            #expect(mask.ignores(cell: cell, of: layout, size: size) == (isLeft == isUpper))
+            #expect(mask.ignores(cell: cell, of: layout, in: WatchedPart(size)) == (isLeft == isUpper))
         }
     }
 

@@ -88,6 +88,12 @@ import Time
         #expect(result == (.timedOut, 4))
     }
 
+    @Test("at a low rate, a brightness that stays has settled when the time is over")
+    func slowAndSteady() throws {
+        let result = try #require(verdict(on: lumas(20) { _ in 90 }, bound: .seconds(1), framesPerSecond: 10))
+        #expect(result == (.settled, 10))
+    }
+
     @Test("without time to settle, the first picture is taken")
     func none() throws {
         let result = try #require(verdict(on: [0, 100], bound: .zero))

@@ -84,6 +84,22 @@ import Time
         #expect(watch.log.content.count == 1 && !watch.log.content.isMoving)
     }
 
+    @Test("where only a part of the picture is recorded, it says where in the whole one something moved")
+    func part() throws {
+        let whole = try #require(PictureSize(Self.size.width + 200, Self.size.height + 100))
+        let (pictures, crop) = (try Pictures(size: whole), CropRectangle(Self.size, x: 120, y: 80))
+        let watch = MotionWatch(MotionPlan(crop: crop), control: RecordingControl())
+        let thumbnail = LumaThumbnail(LumaThumbnail.Layout(of: Self.size))
+        for number in 0..<120 {
+            Self.draw(Self.walk(number, from: 30), in: thumbnail)
+            watch.take(thumbnail, of: pictures.picture(number))
+            watch.look()
+        }
+        let place = try #require(watch.log.content.events.first).place
+        #expect((90...100).contains(place.y) && (120...130).contains(place.y + place.height))
+        #expect(place.x >= 120 && place.x + place.width <= 120 + Self.size.width)
+    }
+
     @Test("looks at ten pictures a second, however many come")
     func pace() throws {
         let pictures = try Pictures(size: Self.size)

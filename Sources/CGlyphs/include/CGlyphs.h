@@ -25,7 +25,7 @@ struct glyphs_bitmap {
 // Opens a font file with lines of `height` pixels. Returns why that failed, until the thread's next call, or NULL.
 const char *glyphs_open(const char *path, int height, struct glyphs_face **face);
 
-// Draws a character, or what the font shows for one that it lacks. Returns 0, or -1 if it cannot.
+// Draws a character. Returns 0, or -1 if the font lacks it.
 int glyphs_draw(struct glyphs_face *face, uint32_t character, struct glyphs_bitmap *bitmap);
 
 // Releases the face and its file.

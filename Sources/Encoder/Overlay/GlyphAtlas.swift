@@ -108,14 +108,21 @@ final class GlyphAtlas: @unchecked Sendable {
         guard let face else {
             let reason = problem.map { String(cString: $0) } ?? "unknown"
             throw EncoderError(
-                .contradiction("--overlay-font \(path): \(reason); use another, or leave it out"))
+                .contradiction("--overlay-font \(path): \(reason), or leave the option out"))
         }
         defer { glyphs_close(face) }
-        return GlyphAtlas(height: height, characters) { character in
+        let atlas = GlyphAtlas(height: height, characters) { character in
             var bitmap = glyphs_bitmap()
             guard glyphs_draw(face, character.value, &bitmap) == 0 else { return nil }
             return drawing(bitmap, height: height)
         }
+        guard atlas.others["?"] != nil else {
+            throw EncoderError(
+                .contradiction(
+                    "--overlay-font \(path): it has no letters that can be drawn; use another, or leave the option out"
+                ))
+        }
+        return atlas
     }
 
     /// What overhangs a glyph's own columns is cut off.

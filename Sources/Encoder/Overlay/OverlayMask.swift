@@ -2,7 +2,7 @@
 final class OverlayMask {
     private let design: OverlayDesign
     private let (stride, rows): (Int, Int)
-    private let coverage, keep, add, chromaKeep, chromaAdd: UnsafeMutablePointer<UInt8>
+    private let coverage, spread, keep, add, chromaKeep, chromaAdd: UnsafeMutablePointer<UInt8>
 
     init(_ design: OverlayDesign) {
         self.design = design
@@ -12,11 +12,12 @@ final class OverlayMask {
             plane.initialize(repeating: 0, count: count)
             return plane
         }
-        (coverage, keep, add) = (plane(stride * rows), plane(stride * rows), plane(stride * rows))
+        (coverage, spread) = (plane(stride * rows), plane(stride * rows))
+        (keep, add) = (plane(stride * rows), plane(stride * rows))
         (chromaKeep, chromaAdd) = (plane(stride * rows / 4), plane(stride * rows / 4))
     }
 
-    deinit { for plane in [coverage, keep, add, chromaKeep, chromaAdd] { plane.deallocate() } }
+    deinit { for plane in [coverage, spread, keep, add, chromaKeep, chromaAdd] { plane.deallocate() } }
 
     typealias Row = (keep: UnsafePointer<UInt8>, add: UnsafePointer<UInt8>)
 
@@ -48,21 +49,36 @@ final class OverlayMask {
         let start = max(0, columns.lowerBound - reach) & ~1
         let end = min(all, (columns.upperBound + reach + 1) & ~1)
         guard start < end else { return }
+        if design.overlay.box == .none { spread(start..<end, columns: all) }
         for y in 0..<rows {
-            for x in start..<end { blend(x, y, all) }
+            for x in start..<end { blend(x, y) }
         }
         for y in 0..<rows / 2 {
             for x in start / 2..<end / 2 { blendChroma(x, y) }
         }
     }
 
-    /// How far an outline reaches.
-    private var outline: Int { max(1, design.atlas.height / 16) }
+    /// How far an outline reaches: not further for large text, where it would take too long.
+    private var outline: Int { min(max(1, design.atlas.height / 16), 8) }
 
-    private func blend(_ x: Int, _ y: Int, _ columns: Int) {
+    /// Spreads the coverage along its rows by the outline's reach.
+    private func spread(_ columns: Range<Int>, columns all: Int) {
+        for y in 0..<rows {
+            let (from, to) = (coverage + y * stride, spread + y * stride)
+            for x in columns {
+                var most: UInt8 = 0
+                for column in max(0, x - outline)...min(all - 1, x + outline) {
+                    most = max(most, from[column])
+                }
+                to[x] = most
+            }
+        }
+    }
+
+    private func blend(_ x: Int, _ y: Int) {
         let place = y * stride + x
         let text = Int(coverage[place])
-        let back = design.overlay.box == .none ? nearby(x, y, columns) : OverlayDesign.opacity
+        let back = design.overlay.box == .none ? nearby(x, y) : OverlayDesign.opacity
         let kept = ((255 - back) * (255 - text) + 127) / 255
         let black = min(255 - kept, (back * (255 - text) + 127) / 255)
         let (white, dark) = (Int(design.luma.text), Int(design.luma.back))
@@ -72,12 +88,10 @@ final class OverlayMask {
     }
 
     /// The text's most coverage in a pixel's neighbourhood.
-    private func nearby(_ x: Int, _ y: Int, _ columns: Int) -> Int {
+    private func nearby(_ x: Int, _ y: Int) -> Int {
         var most: UInt8 = 0
         for row in max(0, y - outline)...min(rows - 1, y + outline) {
-            for column in max(0, x - outline)...min(columns - 1, x + outline) {
-                most = max(most, coverage[row * stride + column])
-            }
+            most = max(most, spread[row * stride + x])
         }
         return Int(most)
     }

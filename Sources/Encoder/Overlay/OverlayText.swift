@@ -49,6 +49,17 @@ public struct OverlayText: Sendable, Hashable, CustomStringConvertible {
         parts = try Self.parts(of: scalars)
     }
 
+    /// Whether it has the time of capture in it.
+    public var hasTime: Bool {
+        parts.contains {
+            switch $0 {
+            case .date(let text): text.contains("%")
+            case .milliseconds: true
+            case .literal, .camera, .frame: false
+            }
+        }
+    }
+
     /// The first character that only a font file can have; nil if there is none.
     public var missingFromBuiltInFont: Unicode.Scalar? {
         description.unicodeScalars.first { glyphs_fixed($0.value) == nil }

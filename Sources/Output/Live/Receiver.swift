@@ -3,7 +3,8 @@ import Glibc
 import Network
 import Time
 
-/// One connection of a live output: its place in the stream, and its statistics. Belongs to the output's thread.
+/// One connection of a live output: its place in the stream, and its statistics. One thread at a time uses it: the output's,
+/// or one of its crew.
 ///
 /// Units, framed or as they are, are sent from storage that all receivers share. Once a unit's first byte is sent, so is the rest.
 final class Receiver {

@@ -62,10 +62,10 @@ final class MotionWatch {
         if buffer.format !== format {
             finish()
             format = buffer.format
+            let part = plan.part(of: buffer.format.size)
             detector = MotionDetector(
-                size: buffer.format.size, black: buffer.format.blackLevel, sensitivity: plan.sensitivity,
-                mask: plan.mask)
-            picture = LumaThumbnail(LumaThumbnail.Layout(of: buffer.format.size))
+                part, black: buffer.format.blackLevel, sensitivity: plan.sensitivity, mask: plan.mask)
+            picture = LumaThumbnail(LumaThumbnail.Layout(of: part.size))
             latest = nil
         } else if buffer.run != run {
             finish()

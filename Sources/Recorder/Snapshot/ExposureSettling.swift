@@ -43,8 +43,12 @@ public struct ExposureSettling {
         let start = self.start ?? time
         self.start = start
         if isSteady { return .settled }
-        return lumas.count >= Self.fewest && time - start >= bound ? .timedOut : .settling
+        guard lumas.count >= Self.fewest, time - start >= bound else { return .settling }
+        return isStill ? .settled : .timedOut
     }
+
+    /// Whether the brightness is the same in each picture: at a low rate there are too few for windows.
+    private var isStill: Bool { (lumas.max() ?? 0) - (lumas.min() ?? 0) <= Self.tolerance }
 
     private var isSteady: Bool {
         guard lumas.count == Self.windowLength * Self.windowCount else { return false }

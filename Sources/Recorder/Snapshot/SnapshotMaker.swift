@@ -36,16 +36,24 @@ struct SnapshotMaker {
         let metadata = ExifMetadata(
             time: time, isUTC: form.isUTC, camera: camera, program: form.program, size: format.size,
             exposure: exposure)
-        let isOwn =
-            form.format == .jpeg && form.quality == nil && format.pixelFormat.arrangement == .jpeg
-        let bytes: [UInt8] =
+        if let bytes = camerasOwn(picture, metadata) {
+            return Snapshot(bytes: bytes, time: time, isCamerasOwn: true)
+        }
+        let bytes =
             switch form.format {
-            case .jpeg where isOwn:
-                try JPEGFile.standard(picture.payload, size: format.size, metadata: metadata)
             case .jpeg: try encode(metadata)
             case .png: try encodeLossless(metadata)
             }
-        return Snapshot(bytes: bytes, time: time, isCamerasOwn: isOwn)
+        return Snapshot(bytes: bytes, time: time, isCamerasOwn: false)
+    }
+
+    /// The camera's bytes as a standard file; nil for other formats, and for bytes that only decoders understand, such as
+    /// with padding between segments.
+    private func camerasOwn(_ picture: borrowing PixelBuffer, _ metadata: ExifMetadata) -> [UInt8]? {
+        guard form.format == .jpeg, form.quality == nil, format.pixelFormat.arrangement == .jpeg else {
+            return nil
+        }
+        return try? JPEGFile.standard(picture.payload, size: format.size, metadata: metadata)
     }
 
     private func encode(_ metadata: ExifMetadata) throws(ImageError) -> [UInt8] {

@@ -89,11 +89,13 @@ public final class SnapshotTask: Sendable {
     /// - Returns: false if the client is gone, or does not read.
     private static func send(_ bytes: [UInt8], to socket: borrowing Socket) -> Bool {
         var rest = bytes[...]
+        // A megabyte takes a second at most.
+        let deadline = Instant.now + patience + .seconds(bytes.count >> 20)
         while !rest.isEmpty {
-            let deadline = Instant.now + patience
             switch rest.withUnsafeBytes({ socket.send($0) }) {
             case .sent(let count): rest = rest.dropFirst(count)
             case .full:
+                guard Instant.now < deadline else { return false }
                 let wake = Wake.wait(for: socket.descriptor, POLLOUT, unless: nil, until: deadline)
                 guard wake == .ready else { return false }
             case .exhausted, .broken: return false

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Encoder
 import Motion
 import Output
 import Recorder
@@ -26,13 +27,15 @@ struct MotionOptions: ParsableArguments {
     var motionMask: String?
 
     /// What to watch for; nil without `--on-motion`.
+    /// - Parameter crop: the part of the camera's picture that is recorded.
     /// - Throws: if the mask cannot be used.
-    func plan() throws(RecordingError) -> MotionPlan? {
+    func plan(crop: CropRectangle?) throws(RecordingError) -> MotionPlan? {
         guard onMotion else { return nil }
         do throws(InputError) {
             return MotionPlan(
                 sensitivity: motionSensitivity.flatMap(MotionSensitivity.init) ?? .usual,
-                mask: try motionMask.map { path throws(InputError) in try MotionMask(path: path) })
+                mask: try motionMask.map { path throws(InputError) in try MotionMask(path: path) },
+                crop: crop)
         } catch { throw .input(error) }
     }
 }

@@ -76,11 +76,9 @@ struct SnapshotSession {
             let names = command.names
             let path = names.name(at: snapshot.time)
             if isDated { try FileOutput.makeFolder(of: path, below: names.folder) }
-            guard let interruption = Interruption() else {
-                throw OutputError(.notCreated(errno: EMFILE), output: path)
-            }
             let file = try OutputFile(
-                path: path, overwrite: command.overwrite, interruption: interruption, isStaged: true)
+                path: path, overwrite: command.overwrite, interruption: signals.interruption,
+                isStaged: true)
             try file.write(snapshot.bytes)
             file.keep()
             try file.close()

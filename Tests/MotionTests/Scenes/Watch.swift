@@ -15,7 +15,7 @@ struct Watch {
     private var isMoving = false
 
     init(_ size: PictureSize, sensitivity: MotionSensitivity = .usual, mask: MotionMask? = nil) {
-        detector = MotionDetector(size: size, sensitivity: sensitivity, mask: mask)
+        detector = MotionDetector(WatchedPart(size), sensitivity: sensitivity, mask: mask)
         picture = LumaThumbnail(LumaThumbnail.Layout(of: size))
     }
 
