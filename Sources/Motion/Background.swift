@@ -71,6 +71,9 @@ final class Background {
     /// The part of the watched cells that has changed.
     var changedShare: Float { Float(changedCount) / Float(max(1, watchedCount)) }
 
+    /// How much brighter the last picture was exposed than the background.
+    var gain: Float { light.gain }
+
     /// Forgets everything.
     func restart() {
         pictureCount = 0

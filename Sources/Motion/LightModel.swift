@@ -17,6 +17,8 @@ final class LightModel {
     private let columnSums: CellPlane<SIMD4<Int32>>
     /// How far a neighbourhood reaches, in cells.
     private let reach: Int
+    /// How much brighter the last picture was exposed than the background.
+    private(set) var gain: Float = 1
 
     private static let steps = Float(LumaThumbnail.stepsPerLevel)
     /// Keeps the noise of dark cells from making gains, in steps for each cell.
@@ -56,6 +58,7 @@ final class LightModel {
     ) {
         show(picture, isIgnored)
         let fit = fitExposure(usual, isIgnored, isChanged)
+        gain = fit.gain
         var (darkest, brightest) = (Int32.max, Int32.min)
         var (darkestUsual, brightestUsual) = (Float.infinity, -Float.infinity)
         for cell in 0..<layout.count where !isIgnored.values[cell] {

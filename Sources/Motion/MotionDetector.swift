@@ -1,3 +1,4 @@
+import Glibc
 import Pictures
 import Time
 
@@ -31,6 +32,8 @@ public final class MotionDetector {
     private var learningSince: Instant?
     /// The part of the picture before that had changed; nil if that is not known.
     private var formerShare: Float?
+    /// The exposure of the picture before; nil if that is not known.
+    private var formerGain: Float?
 
     /// A background needs so many pictures, over at least so long.
     private static let (fewestPictures, leastLearning) = (5, Duration.milliseconds(400))
@@ -40,6 +43,8 @@ public final class MotionDetector {
     private static let largestShare: Float = 0.3
     /// If so much more of it changes from one picture to the next, it is the light: things come in bit by bit.
     private static let largestRise: Float = 0.05
+    /// If the exposure changes by so much at the same time, as the logarithm of a gain, this rise is enough.
+    private static let (gainStep, riseWithGain): (Float, Float) = (0.02, 0.01)
     private static let mostTravelers = 24
     /// Something hidden for longer is another thing.
     private static let longestHidden = Duration.milliseconds(700)
@@ -89,18 +94,26 @@ public final class MotionDetector {
             }
             return finding(at: time)
         }
-        let formerShare = formerShare ?? 1
         background.look(at: picture)
-        self.formerShare = background.changedShare
-        guard background.changedShare <= min(Self.largestShare, formerShare + Self.largestRise) else {
+        guard !isOtherLight else {
             learn(picture, at: time)
             return finding(at: time)
         }
+        (formerShare, formerGain) = (background.changedShare, background.gain)
         areas.find(in: background)
         follow(at: time, after: before)
         background.adapt(seconds: Float((time - before).inSeconds)) { areas.isLively($0) }
         noteMotion(at: time)
         return finding(at: time)
+    }
+
+    /// Whether the picture that the background has looked at is another one, or in another light.
+    private var isOtherLight: Bool {
+        let share = background.changedShare
+        guard let formerShare, let formerGain else { return share > Self.largestShare }
+        let step = abs(logf(background.gain / formerGain))
+        let rise = step > Self.gainStep ? Self.riseWithGain : Self.largestRise
+        return share > min(Self.largestShare, formerShare + rise)
     }
 
     private func begin(_ picture: LumaThumbnail, at time: Instant) -> Finding {
@@ -117,7 +130,7 @@ public final class MotionDetector {
         background.restart()
         background.learn(picture)
         learningSince = time
-        formerShare = nil
+        (formerShare, formerGain) = (nil, nil)
     }
 
     /// Gives each area to the traveler that it is nearest to.

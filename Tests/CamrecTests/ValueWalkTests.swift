@@ -20,7 +20,7 @@ import Testing
     /// Options whose value may be any text.
     private static let texts: Set<String> = [
         "device", "input", "standard", "render-node", "listen", "control-socket", "settings", "report",
-        "timestamps", "output", "on-segment",
+        "timestamps", "output", "on-segment", "overlay",
         "html", "avcc", "avcc-record", "record", "annexb", "node", "control", "format",
     ]
 

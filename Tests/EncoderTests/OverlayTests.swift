@@ -278,10 +278,10 @@ struct TextReader {
             #expect(problem(text) == nil, "\(text)")
         }
         #expect(problem("") == "expected a text, as in '%F %T'")
-        #expect(problem("{kamera}") == "there is no {kamera}, only {camera} and {frame}")
-        #expect(problem("a\nb") == "U+A cannot be drawn")
+        #expect(problem("{kamera}") == "expected {camera} or {frame}, not {kamera}")
+        #expect(problem("a\nb") == "expected characters that can be drawn, not U+A")
         #expect(problem(String(repeating: "a", count: 200)) == nil)
-        #expect(problem(String(repeating: "a", count: 201)) == "the text has more than 200 characters")
+        #expect(problem(String(repeating: "a", count: 201)) == "expected at most 200 characters")
         #expect(try OverlayText("a Ω").missingFromBuiltInFont == "Ω")
         #expect(try OverlayText("%F ÄÖ").missingFromBuiltInFont == nil)
         #expect(try OverlayText("%%f%f").parts == [.date("%%f"), .milliseconds])

@@ -26,10 +26,10 @@ public struct OverlayText: Sendable, Hashable, CustomStringConvertible {
         public var description: String {
             switch self {
             case .empty: "expected a text, as in '%F %T'"
-            case .long: "the text has more than \(OverlayText.mostCharacters) characters"
-            case .unknown(let name): "there is no \(name), only {camera} and {frame}"
+            case .long: "expected at most \(OverlayText.mostCharacters) characters"
+            case .unknown(let name): "expected {camera} or {frame}, not \(name)"
             case .character(let character):
-                "U+\(String(character.value, radix: 16, uppercase: true)) cannot be drawn"
+                "expected characters that can be drawn, not U+\(String(character.value, radix: 16, uppercase: true))"
             }
         }
     }
