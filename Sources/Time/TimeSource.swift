@@ -15,7 +15,12 @@ public protocol TimeSource: Sendable {
 extension TimeSource {
     /// Returns the wall-clock time at an instant, by the wall clock as it is now: it may have been set since, and the
     /// machine suspended.
-    public func wallTime(at instant: Instant) -> WallTime { wallTime - (now - instant) }
+    public func wallTime(at instant: Instant) -> WallTime {
+        var (before, wall, after) = (now, wallTime, now)
+        // Other threads may run between the readings.
+        for _ in 0..<3 where after - before > .microseconds(20) { (before, wall, after) = (now, wallTime, now) }
+        return wall - (before - instant)
+    }
 }
 
 /// The system's clocks.

@@ -16,16 +16,6 @@ public struct WallTime: Comparable, Hashable, Sendable {
     /// The current time.
     public static var now: WallTime { WallTime(nanoseconds: Instant.nanoseconds(CLOCK_REALTIME)) }
 
-    /// Returns the time at an instant, as far apart as the two clocks are now.
-    public static func at(_ moment: Instant) -> WallTime {
-        var (before, wall, after) = (Instant.now, WallTime.now, Instant.now)
-        // Other threads may run between the readings.
-        for _ in 0..<3 where after - before > .microseconds(20) {
-            (before, wall, after) = (Instant.now, WallTime.now, Instant.now)
-        }
-        return wall - (before - moment)
-    }
-
     /// Whole seconds since the beginning of 1970, as the C library counts them.
     public var seconds: Int {
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)

@@ -22,7 +22,7 @@ final class OverlayDesign: Sendable {
     /// - Parameter wallTime: the wall clock at a time of capture.
     init(
         _ overlay: Overlay, size: PictureSize, range: ColorEncoding.Range,
-        wallTime: @escaping @Sendable (Instant) -> WallTime = { WallTime.at($0) }
+        wallTime: @escaping @Sendable (Instant) -> WallTime = { SystemTime().wallTime(at: $0) }
     ) throws(EncoderError) {
         (self.overlay, self.size, self.wallTime) = (overlay, size, wallTime)
         let height = overlay.height ?? Self.usualHeight(in: size)
