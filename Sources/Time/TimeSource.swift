@@ -18,7 +18,9 @@ extension TimeSource {
     public func wallTime(at instant: Instant) -> WallTime {
         var (before, wall, after) = (now, wallTime, now)
         // Other threads may run between the readings.
-        for _ in 0..<3 where after - before > .microseconds(20) { (before, wall, after) = (now, wallTime, now) }
+        for _ in 0..<3 where after - before > .microseconds(20) {
+            (before, wall, after) = (now, wallTime, now)
+        }
         return wall - (before - instant)
     }
 }
