@@ -378,8 +378,10 @@ for signal in KILL ${full:+STOP}; do
     listening() { # FILE: ffmpeg's server, as $server
         timeout 90 ffmpeg -nostdin -v error -rtsp_flags listen -i "rtsp://127.0.0.1:$port/cam" -c copy -flush_packets 1 -f h264 "$1" 2>listened.log &
         server=$!
-        await 20 listens
+        await 20 serves
     }
+    # It listens no longer once a recording has connected, which may wait for it.
+    serves() { ss -tan | grep -qE "^(LISTEN|ESTAB).*[:.]$port "; }
     in_place "ffmpeg, $signal: a server" listening $signal-1.h264
     (camrec "${noise[@]}" --client-timeout 2s --verbose --overwrite "rtsp://127.0.0.1:$port/cam" listened.h264; echo $? >listened.status) &
     recorder=$!
