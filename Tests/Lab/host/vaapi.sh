@@ -51,9 +51,8 @@ if records "$driver: 200 frames of the test source" --device test --size 640x480
         'devices[0].memory_peak < 64 * 1024 * 1024'
 fi
 since=$(date +%s.%N)
-if TZ=UTC records "$driver: a picture on its side, with the time" --device test --size 640x480 --frames 20 "${vaapi[@]}" --rotate 90 \
+if TZ=UTC records "$driver: a picture on its side, with the time" --device test --size 640x480 --frames 20 --encoder vaapi --overwrite --rotate 90 \
     --overlay '%F %T.%f' --timestamps times.txt turned.mkv; then
-    # Test pictures that nobody waits for have times to come.
     check "$driver: its time is that of capture" "$PYTHON" "$LAB/verify/overlay.py" times turned.mkv --since "$since" \
         --until "$(($(date +%s) + 2))" --timestamps times.txt
 fi
