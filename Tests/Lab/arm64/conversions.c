@@ -52,12 +52,18 @@ static void yuyv_nv12(uint8_t *out, int w, int h) {
     if (w % 32 == 0) YUY2ToNV12(input, 2 * WIDTH, PLANE(0), WIDTH, PLANE(1), WIDTH, w, h);
 }
 
+static void mirror(uint8_t *out, int w, int h) { MirrorPlane(input, WIDTH, out, WIDTH, w, h); }
+static void planar_rgb(uint8_t *out, int w, int h) {
+    J420ToRAW(input, WIDTH, input + WIDTH * HEIGHT, WIDTH, input + 2 * WIDTH * HEIGHT, WIDTH, out, 3 * WIDTH, w, h);
+}
+
 static const struct {
     const char *name;
     conversion *convert;
 } conversions[] = {
     {"CopyPlane", copy}, {"SetPlane", set}, {"InterpolatePlane", interpolate}, {"MergeUVPlane", merge},
-    {"SplitUVPlane", split}, {"SwapUVPlane", swap},
+    {"SplitUVPlane", split}, {"SwapUVPlane", swap}, {"MirrorPlane", mirror},
+    {"J420ToRAW", planar_rgb},
     {"YUY2ToI420", yuyv_planar}, {"UYVYToI420", uyvy_planar}, {"YUY2ToNV12", yuyv_nv12},
 };
 

@@ -40,7 +40,7 @@ conversion_libraries=(-lyuv -ljpeg -lv4lconvert)
 
 compiles() { # FOLDER: its C
     local file
-    for file in "$1"/*.c; do build_arm64 -c -I "$1/include" -I "$sources/CFFmpeg/include" -o compiled.o "$file" || return; done
+    for file in "$1"/*.c; do build_arm64 -c -I "$1/include" -I "$sources/CFFmpeg/include" -I /usr/include/freetype2 -o compiled.o "$file" || return; done
 }
 for folder in $(find "$sources" -name '*.c' -printf '%h\n' | sort -u); do
     check "arm64: $(basename "$folder") compiles" compiles "$folder"
