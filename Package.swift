@@ -103,7 +103,7 @@ let package = Package(
         .target(
             name: "Inspection", dependencies: ["Bitstream", "Time"],
             resources: [.embedInCode("Page/page.css"), .embedInCode("Page/page.js")]),
-        .target(name: "Settings", dependencies: ["Text"]),
+        .target(name: "Settings", dependencies: ["Files", "Text"]),
         .target(
             name: "Diagnostics",
             dependencies: [

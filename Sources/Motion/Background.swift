@@ -28,7 +28,7 @@ final class Background {
     private let history: CellPlane<Float>
     private let unsmoothed: CellPlane<Float>
     private let sums: CellPlane<Float>
-    /// Pictures since the background began anew.
+    /// Pictures since the background was learned again.
     private(set) var pictureCount = 0
 
     /// What the background would look like is the less certain, the more the light has changed it.

@@ -2,7 +2,7 @@ import Pictures
 
 /// What the background would look like in the light of a picture.
 ///
-/// Light is told from things in three steps, from the whole to the part: exposure and black level change all cells by
+/// Light differs from things in three ways, from the whole to the part: exposure and black level change all cells by
 /// one gain and one offset; mains flicker changes whole rows, because sensors read row after row; lamps and clouds change
 /// a neighbourhood by a gain. A thing that moves is smaller than a neighbourhood, or has edges.
 final class LightModel {

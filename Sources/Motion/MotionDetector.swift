@@ -28,7 +28,7 @@ public final class MotionDetector {
     private var travelers: [Traveler] = []
     private var event: MotionEvent?
     private var latest: Instant?
-    /// When the background began anew; nil if it is known.
+    /// When learning the background began; nil once it is known.
     private var learningSince: Instant?
     /// The part of the picture before that had changed; nil if that is not known.
     private var formerShare: Float?

@@ -8,15 +8,17 @@ public struct PixelAspect: Sendable, Hashable, CustomStringConvertible {
     /// More than any video has: larger values are mistakes.
     private static let extreme = 8
 
-    /// Nil for square pixels, and for what cannot be.
+    /// Nil for square pixels, and for what cannot be. A fraction of larger numbers becomes one that is close to it.
     public init?(_ width: Int, _ height: Int) {
         guard width > 0, height > 0, width != height, width / height < Self.extreme,
             height / width < Self.extreme
         else { return nil }
         var (a, b) = (width, height)
         while b != 0 { (a, b) = (b, a % b) }
-        (self.width, self.height) = (width / a, height / a)
-        guard max(self.width, self.height) <= 65535 else { return nil }
+        (a, b) = (width / a, height / a)
+        while max(a, b) > 65535 { (a, b) = ((a + 1) / 2, (b + 1) / 2) }
+        guard a != b else { return nil }
+        (self.width, self.height) = (a, b)
     }
 
     public var description: String { "\(width):\(height)" }

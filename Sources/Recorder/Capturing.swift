@@ -51,14 +51,14 @@ public final class Capturing {
         if startsAhead { _ = start() }
     }
 
-    /// Begins the recording.
-    /// - Returns: false if the system allows no more threads.
-    func begin(duration: Duration?, ahead: ConversionAhead) -> Bool {
+    /// Begins the recording with the latest picture that there is.
+    func begin(duration: Duration?, ahead: ConversionAhead) {
         beginning.begin(duration: duration, ahead: ahead)
-        return start()
     }
 
-    private func start() -> Bool {
+    /// Starts the source, unless it was started ahead.
+    /// - Returns: false if the system allows no more threads.
+    func start() -> Bool {
         guard thread == nil else { return true }
         thread = WorkerThread { [stage, result] in
             result.error = stage.value.run()

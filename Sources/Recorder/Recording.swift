@@ -127,8 +127,10 @@ public final class Recording {
                 ended.raise()
             }
         }
+        // Ahead of the encoder, which makes room for another picture as soon as it takes the first.
+        if areWriting { capturing.begin(duration: duration, ahead: ahead) }
         let isEncoding = areWriting && encode.start()
-        if isEncoding, capturing.begin(duration: duration, ahead: ahead) { return }
+        if isEncoding, capturing.start() { return }
         stopWish.request()
         capturing.frames.close()
         for output in outputs { output.close() }

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// A file of settings: `key = value`, one per line.
@@ -96,30 +97,17 @@ public struct SettingsFile: Sendable {
                     ? "no such file; check its name and folder"
                     : "reading failed: \(String(cString: strerror(code))); check its name and permissions")
         }
-        // O_NONBLOCK avoids waiting for a pipe's writer.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw failure(errno) }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw SettingsProblem(path: path, line: nil, "not a settings file")
-        }
-        var bytes = [UInt8](repeating: 0, count: mostBytes + 1)
-        var count = 0
-        while count < bytes.count {
-            let result = bytes.withUnsafeMutableBytes {
-                Glibc.read(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count)
+        let bytes: [UInt8]
+        do throws(WholeFile.Failure) { bytes = try WholeFile.read(path, atMost: mostBytes) } catch {
+            switch error {
+            case .system(let code): throw failure(code)
+            case .notRegular: throw SettingsProblem(path: path, line: nil, "not a settings file")
+            case .tooLong:
+                throw SettingsProblem(
+                    path: path, line: nil, "larger than \(mostBytes >> 10) KiB; not a settings file")
             }
-            if result < 0, errno == EINTR { continue }
-            guard result >= 0 else { throw failure(errno) }
-            if result == 0 { break }
-            count += result
         }
-        guard count <= mostBytes else {
-            throw SettingsProblem(
-                path: path, line: nil, "larger than \(mostBytes >> 10) KiB; not a settings file")
-        }
-        guard let text = String(validating: bytes[..<count], as: UTF8.self) else {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
             throw SettingsProblem(path: path, line: nil, "not UTF-8; write plain text")
         }
         return text

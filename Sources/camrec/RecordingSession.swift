@@ -107,7 +107,7 @@ struct RecordingSession {
             isPassthrough: opened.format.pixelFormat == .h264, hasRing: command.segments.ring != nil)
         let desk = ControlDesk(
             recording, since: start, control: control, stop: signals.interruption, abilities: abilities,
-            rates: rateBounds(providers))
+            rates: rateBounds(providers), isUTC: command.segments.utc)
         let controlServer = try serve(controlSocket, desk, recording)
         defer { withExtendedLifetime(controlServer) {} }
         wait(for: recording, since: start, outputGivenUp: outputGivenUp, &service)

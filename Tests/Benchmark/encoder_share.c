@@ -2,7 +2,7 @@
 //
 // Writes "MICROSECONDS-WITHOUT-THE-ENCODER ENCODER'S" to the file named by ENCODER_SHARE: means of the pictures from
 // number FIRST to LAST, of processor time in the whole process. In a guest that counts instructions, a microsecond is a
-// thousand of them. It stands between libx264 and whoever calls it, which must run it in one thread.
+// thousand of them. It wraps libx264, which must run in one thread.
 #define _GNU_SOURCE
 
 #include <dlfcn.h>

@@ -113,7 +113,7 @@ import Time
         #expect(watch.triggers.isEmpty)
     }
 
-    @Test("ends an event when it begins anew")
+    @Test("a restart ends an event")
     func restart() {
         let (scene, times) = Scene.crossing(Scene.Kind.all[0], Self.size, seed: 110)
         var watch = Watch(Self.size)

@@ -52,6 +52,27 @@ import Time
         #expect(source.askedForExposure == 1)
     }
 
+    @Test("a camera that takes long to say its exposure holds nobody up")
+    func slowExposure() throws {
+        let source = try Marked()
+        let (request, isAsked, isOver) = (StillRequest(), Interruption()!, Interruption()!)
+        let shows = WorkerThread {
+            while !isOver.isRaised {
+                source.show(to: request) {
+                    isAsked.raise()
+                    _ = Wake.wait(for: isOver.descriptor, unless: nil)
+                }
+            }
+        }
+        let takes = WorkerThread { _ = request.take(until: .now + .seconds(3600)) }
+        _ = Wake.wait(for: isAsked.descriptor, unless: nil)
+        // Ends the wait while the camera is still being asked.
+        request.close()
+        takes?.join()
+        isOver.raise()
+        shows?.join()
+    }
+
     @Test("a wait ends when no more pictures come, and when the time is over")
     func ends() {
         let request = StillRequest()
@@ -136,7 +157,7 @@ private final class Marked: @unchecked Sendable {
         pool = try .allocated(count: 1, length: format.minimumLengths[0])
     }
 
-    func show(to request: StillRequest) {
+    func show(to request: StillRequest, asked: () -> Void = {}) {
         let memory = pool.memory(ofBuffer: 0, plane: 0)
         memory.initializeMemory(as: UInt8.self, repeating: UInt8(truncatingIfNeeded: number))
         var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
@@ -145,10 +166,11 @@ private final class Marked: @unchecked Sendable {
             pool: pool, index: 0, payloads: payloads, format: format, sequence: number, timestamp: .start)
         request.offer(picture) {
             askedForExposure += 1
+            asked()
             return nil
         }
         number += 1
-        // Whoever has a reference to the memory sees that.
+        // A picture that still refers to this memory shows it.
         memory.initializeMemory(as: UInt8.self, repeating: 0xEE)
     }
 }

@@ -14,9 +14,7 @@ extension CameraControls {
 
     /// A positive value in use, or that of the menu entry in use.
     private func number(_ id: UInt32) -> Int64? {
-        guard let control = control(id), control.obstacle != .inactive,
-            case .number(let value)? = control.value
-        else { return nil }
+        guard let control = activeControl(id), case .number(let value)? = control.value else { return nil }
         var number = value
         if case .menu(let entries) = control.kind {
             guard let entry = entries.first(where: { $0.index == value }), let title = Int64(entry.title)

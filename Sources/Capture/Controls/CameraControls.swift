@@ -24,11 +24,14 @@ struct CameraControls {
         return controls
     }
 
-    /// Returns one control; nil if the camera does not have it.
-    func control(_ id: UInt32) -> CameraControl? {
+    /// Returns one control that is in use; nil if the camera does not have it, or another makes it inactive. A USB
+    /// camera may take long to say its value, so one that means nothing is not asked for.
+    func activeControl(_ id: UInt32) -> CameraControl? {
         var query = v4l2_query_ext_ctrl()
         query.id = id
-        guard device.control(CV4L2_QUERY_EXT_CTRL, &query) >= 0, query.id == id else { return nil }
+        guard device.control(CV4L2_QUERY_EXT_CTRL, &query) >= 0, query.id == id,
+            query.flags & UInt32(V4L2_CTRL_FLAG_INACTIVE) == 0
+        else { return nil }
         return control(query)
     }
 

@@ -31,13 +31,14 @@ public struct ControlDesk: Sendable {
     ///   - start: when the recording began.
     ///   - stop: raised to end the recording, as Ctrl-C does.
     ///   - rates: the limits on new rates, updated with each change.
+    ///   - isUTC: whether times in snapshots are UTC instead of local time.
     public init(
         _ recording: Recording, since start: Instant, control: RecordingControl, stop: Interruption,
-        abilities: Abilities, rates: RateBounds
+        abilities: Abilities, rates: RateBounds, isUTC: Bool = false
     ) {
         (self.control, self.stop, self.start) = (control, stop, start)
         (self.abilities, self.rates) = (abilities, rates)
-        snapshots = SnapshotDesk(recording)
+        snapshots = SnapshotDesk(recording, isUTC: isUTC)
         (counters, encoders, outputs) = (recording.counters, recording.encoderCounters, recording.outputs)
         motion = recording.motion
     }

@@ -1,5 +1,5 @@
 import Decoder
-import Glibc
+import Files
 import Images
 import Motion
 import Output
@@ -43,28 +43,14 @@ extension MotionMask {
     }
 
     private static func read(_ path: String) throws(InputError) -> [UInt8] {
-        // Without O_NONBLOCK, opening a pipe that has no writer would block.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw InputError(.notOpened(errno: errno), input: path) }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw InputError(.notAFile, input: path)
-        }
-        guard status.st_size <= mostBytes else {
-            throw InputError(.malformed("larger than 64 MiB; make the mask smaller"), input: path)
-        }
-        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-        var count = 0
-        while count < bytes.count {
-            let result = bytes.withUnsafeMutableBytes {
-                Glibc.read(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count)
+        do throws(WholeFile.Failure) { return try WholeFile.read(path, atMost: mostBytes) } catch {
+            switch error {
+            case .system(let code): throw InputError(.notOpened(errno: code), input: path)
+            case .notRegular:
+                throw InputError(.malformed("not a regular file; name a PGM or PNG picture"), input: path)
+            case .tooLong:
+                throw InputError(.malformed("larger than 64 MiB; make the mask smaller"), input: path)
             }
-            if result < 0, errno == EINTR { continue }
-            guard result >= 0 else { throw InputError(.readFailed(errno: errno), input: path) }
-            guard result > 0 else { throw InputError(.shrunk, input: path) }
-            count += result
         }
-        return bytes
     }
 }

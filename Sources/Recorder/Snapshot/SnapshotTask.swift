@@ -13,6 +13,7 @@ public final class SnapshotTask: Sendable {
     private let camera: String
     /// Whether capture times are those of this machine's clock.
     private let isLive: Bool
+    private let isUTC: Bool
     private let ended: @Sendable () -> Void
 
     /// How long to wait for an intact picture, and for a client that does not read.
@@ -23,13 +24,14 @@ public final class SnapshotTask: Sendable {
     /// - Parameters:
     ///   - camera: its name, for the metadata.
     ///   - isLive: whether capture times are those of this machine's clock.
+    ///   - isUTC: whether times in the file are UTC instead of local time.
     ///   - ended: called at the end, whether it was run or not.
     init(
         _ stills: StillRequest, _ format: Snapshot.Format, camera: String, isLive: Bool = true,
-        ended: @escaping @Sendable () -> Void
+        isUTC: Bool = false, ended: @escaping @Sendable () -> Void
     ) {
         (self.stills, self.format, self.camera, self.ended) = (stills, format, camera, ended)
-        self.isLive = isLive
+        (self.isLive, self.isUTC) = (isLive, isUTC)
     }
 
     deinit { ended() }
@@ -62,7 +64,7 @@ public final class SnapshotTask: Sendable {
         for _ in 0..<Self.mostTries {
             guard let still = stills.take(until: deadline) else { break }
             do throws(ConversionError) {
-                let form = Snapshot.Form(format, program: program)
+                let form = Snapshot.Form(format, isUTC: isUTC, program: program)
                 let maker = try SnapshotMaker(still.picture.format, form, camera: camera)
                 _ = try maker.take(still.picture)
                 return try file(of: still, maker)

@@ -44,19 +44,32 @@ final class StillRequest: @unchecked Sendable {
     /// - Parameter exposure: asks the camera; called only for a picture that is copied.
     func offer(_ picture: borrowing PixelBuffer, exposure: () -> Exposure?) {
         guard isWanted.load(ordering: .acquiring) else { return }
-        monitor.withLock {
+        let isCopied = monitor.withLock {
             switch state {
-            case .measuring: state = .measured(picture.lengths)
+            case .measuring: answer(.measured(picture.lengths))
             case .copying:
                 copy = room.flatMap { picture.copy(into: $0) }
-                let isCopied = copy != nil
-                if isCopied { self.exposure = exposure() }
-                state = isCopied ? .copied : .tooLong
-            case .idle, .measured, .copied, .tooLong, .over: return
+                if copy != nil { return true }
+                answer(.tooLong)
+            case .idle, .measured, .copied, .tooLong, .over: break
             }
-            isWanted.store(false, ordering: .relaxed)
-            monitor.signal()
+            return false
         }
+        guard isCopied else { return }
+        // Without the lock: the camera may take its time, and the other thread has a deadline.
+        let exposure = exposure()
+        monitor.withLock {
+            guard case .copying = state else { return }
+            self.exposure = exposure
+            answer(.copied)
+        }
+    }
+
+    /// Wakes the other thread, with the lock held.
+    private func answer(_ state: State) {
+        self.state = state
+        isWanted.store(false, ordering: .relaxed)
+        monitor.signal()
     }
 
     /// Ends every wait: no more pictures come.

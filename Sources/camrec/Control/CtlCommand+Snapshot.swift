@@ -36,11 +36,7 @@ extension CtlCommand {
             guard let interruption = Interruption() else {
                 throw OutputError(.notCreated(errno: EMFILE), output: path)
             }
-            let file = try OutputFile(
-                path: path, overwrite: overwrite, interruption: interruption, isStaged: true)
-            try file.write(bytes)
-            file.keep()
-            try file.close()
+            try OutputFile.write(bytes, to: path, overwrite: overwrite, interruption: interruption)
         } catch {
             console.fail(error.description)
             throw ExitStatus(error)

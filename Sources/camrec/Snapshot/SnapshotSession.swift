@@ -76,13 +76,8 @@ struct SnapshotSession {
             let names = command.names
             let path = names.name(at: snapshot.time)
             if isDated { try FileOutput.makeFolder(of: path, below: names.folder) }
-            let file = try OutputFile(
-                path: path, overwrite: command.overwrite, interruption: signals.interruption,
-                isStaged: true)
-            try file.write(snapshot.bytes)
-            file.keep()
-            try file.close()
-            return file.name
+            return try OutputFile.write(
+                snapshot.bytes, to: path, overwrite: command.overwrite, interruption: signals.interruption)
         } catch { throw .output(error) }
     }
 }

@@ -50,6 +50,7 @@ extension ScriptedDevice {
 
     func readControl(_ list: UnsafeMutablePointer<v4l2_ext_controls>) -> Int32 {
         guard let (entry, index) = control(list) else { return -EINVAL }
+        controlsRead.append(controls[index].title)
         switch controls[index].type {
         case V4L2_CTRL_TYPE_STRING:
             let bytes = Array(controls[index].text.utf8.map { CChar(truncatingIfNeeded: $0) } + [0])

@@ -95,6 +95,8 @@ final class ScriptedDevice: ScriptedTime, V4L2Calls, @unchecked Sendable {
     var controls: [Control] = []
     /// The titles of those that were set, in order.
     var controlsSet: [String] = []
+    /// The controls whose values were read, by title.
+    var controlsRead: [String] = []
 
     /// The changes that DQEVENT reports next.
     private var pendingChanges: [UInt32] = []
