@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import Testing
 import Threading
@@ -28,21 +29,30 @@ import Time
             let monitor = Monitor()
             let arrived = Atomic<Int>.Box()
             let left = Atomic<Int>.Box()
+            let hasReturned = Atomic<Int>.Box()
+
+            func wait(upTo patience: Duration, until isOver: () -> Bool) {
+                let deadline = Instant.now + patience
+                while !isOver(), Instant.now < deadline { monitor.wait(until: deadline) }
+            }
         }
+        let caller = Handover(pthread_self())
         let crew = WorkCrew<Meeting>(helpers: 1) { meeting, _ in
+            let isHelper = pthread_equal(pthread_self(), caller.value) == 0
             meeting.monitor.withLock {
                 meeting.arrived.increment()
                 meeting.monitor.signal()
-                let deadline = Instant.now + .seconds(20)
-                while meeting.arrived.value < 2, Instant.now < deadline {
-                    meeting.monitor.wait(until: deadline)
-                }
+                meeting.wait(upTo: .seconds(20)) { meeting.arrived.value == 2 }
+                // A caller that does not wait is back before the helper has finished.
+                if isHelper { meeting.wait(upTo: .milliseconds(200)) { meeting.hasReturned.value > 0 } }
             }
             if meeting.arrived.value == 2 { meeting.left.increment() }
         }
         let meeting = Meeting()
         crew.perform(0..<2, in: 1, on: meeting)
         #expect(meeting.left.value == 2)
+        meeting.hasReturned.increment()
+        meeting.monitor.withLock { meeting.monitor.signal() }
     }
 
     @Test("a crew that has nothing to do lets go of what it worked on")
