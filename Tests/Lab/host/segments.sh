@@ -278,7 +278,8 @@ check "on-segment: the example for rclone" hands_over rclone "far/$(date -u +%F)
 program tells <<'END'
 cat "$1" >"$1.copy"
 echo "$CAMREC_PATH $CAMREC_FRAMES" >>told
-ls -l /proc/$$/fd | grep -oE '[0-9]+ -> .*' | grep -vE '^[012] |/tells$' >>inherited
+ls -l /proc/$$/fd >descriptors # no pipe here, which the shell would have open itself
+grep -oE '[0-9]+ -> .*' descriptors | grep -vE '^[012] |/tells$' >>inherited
 exit 0
 END
 tells() { # with everything open that a recording can have open
