@@ -278,8 +278,10 @@ check "on-segment: the example for rclone" hands_over rclone "far/$(date -u +%F)
 program tells <<'END'
 cat "$1" >"$1.copy"
 echo "$CAMREC_PATH $CAMREC_FRAMES" >>told
-ls -l /proc/$$/fd >descriptors # no pipe here, which the shell would have open itself
-grep -oE '[0-9]+ -> .*' descriptors | grep -vE '^[012] |/tells$' >>inherited
+exec >>inherited # a redirection or a pipe of one command can be open in the shell itself
+for descriptor in /proc/$$/fd/*; do
+    case ${descriptor##*/}=$(readlink "$descriptor") in [012]=* | *= | */tells) ;; *) readlink "$descriptor" ;; esac
+done
 exit 0
 END
 tells() { # with everything open that a recording can have open
