@@ -53,6 +53,8 @@ let package = Package(
         .target(name: "CSDL2"),
         // GnuTLS, loaded only where a stream is encrypted.
         .target(name: "CTLS"),
+        // ALSA, loaded only where sound is recorded, and libswresample, which libavcodec brings along.
+        .target(name: "CSound", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swresample")]),
         // System calls that the importer does not understand, or whose errno would not survive.
         .target(name: "CSystem"),
         // What a build says of itself.
@@ -74,6 +76,7 @@ let package = Package(
         .target(name: "Pictures", dependencies: ["CV4L2", "Time"]),
         .target(name: "Motion", dependencies: ["Pictures", "Time"]),
         .target(name: "Bitstream", dependencies: ["Pictures", "Time"]),
+        .target(name: "Sound", dependencies: ["Time", "CFFmpeg", "CSound"]),
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
         .target(
             name: "Images", dependencies: ["Acceleration", "Pictures", "Time", "CFFmpeg"]),
@@ -92,13 +95,14 @@ let package = Package(
         .target(
             name: "Output",
             dependencies: [
-                "Pictures", "Bitstream", "Files", "Network", "Threading", "Time", "CFFmpeg", "CFormat",
+                "Pictures", "Bitstream", "Files", "Network", "Sound", "Threading", "Time", "CFFmpeg",
+                "CFormat",
             ]),
         .target(
             name: "Recorder",
             dependencies: [
                 "Pictures", "Images", "Capture", "Decoder", "Encoder", "Motion", "Output", "Bitstream",
-                "Files", "Network", "Processes", "Text", "Threading", "Time",
+                "Files", "Network", "Processes", "Sound", "Text", "Threading", "Time",
             ]),
         .target(
             name: "Inspection", dependencies: ["Bitstream", "Time"],
@@ -108,13 +112,14 @@ let package = Package(
             name: "Diagnostics",
             dependencies: [
                 "Acceleration", "Settings", "Pictures", "Capture", "Encoder", "Decoder", "Bitstream", "Files",
-                "Processes", "Threading", "Time",
+                "Processes", "Sound", "Threading", "Time",
             ]),
         .executableTarget(
             name: "camrec",
             dependencies: [
                 "Acceleration", "Recorder", "Inspection", "Settings", "Diagnostics", "Text", "Pictures",
-                "Capture", "Encoder", "Motion", "Output", "Bitstream", "Files", "Network", "Terminal",
+                "Capture", "Encoder", "Motion", "Output", "Bitstream", "Files", "Network", "Sound",
+                "Terminal",
                 "Threading", "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["link-order.txt"], linkerSettings: [compact]),
@@ -157,7 +162,8 @@ let package = Package(
         .testTarget(
             name: "OutputTests",
             dependencies: [
-                "Output", "Pictures", "Bitstream", "Files", "Network", "Threading", "Time", "CTestFormat",
+                "Output", "Pictures", "Bitstream", "Files", "Network", "Sound", "Threading", "Time",
+                "CTestFormat",
                 "CTestAllocations",
                 "TestSupport",
             ]),
@@ -173,6 +179,7 @@ let package = Package(
         .testTarget(
             name: "MotionTests",
             dependencies: ["Motion", "Encoder", "Pictures", "Time", "CTestAllocations", "TestSupport"]),
+        .testTarget(name: "SoundTests", dependencies: ["Sound", "Time", "CFFmpeg", "TestSupport"]),
         .testTarget(name: "TimeTests", dependencies: ["Time", "TestSupport"]),
         .testTarget(name: "TextTests", dependencies: ["Text"]),
         .testTarget(name: "InspectionTests", dependencies: ["Inspection", "Bitstream"]),
@@ -185,7 +192,7 @@ let package = Package(
             dependencies: [
                 "Recorder", "Images", "Pictures", "Capture", "Encoder", "Motion", "Output", "Bitstream",
                 "Files",
-                "Network", "Processes",
+                "Network", "Processes", "Sound",
                 "Threading", "Time", "CV4L2", "CTestAllocations", "TestSupport",
             ]),
     ],

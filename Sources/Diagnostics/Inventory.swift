@@ -2,11 +2,14 @@ import Acceleration
 import Bitstream
 import Capture
 import Encoder
+import Sound
 
-/// The cameras and encoders of this machine.
+/// The cameras, microphones and encoders of this machine.
 public struct Inventory: Sendable, Encodable {
     /// In the order of their numbers.
     public let cameras: [CameraEntry]
+    /// In the order of their cards.
+    public let microphones: [MicrophoneSummary]
     /// Render nodes, then software.
     public let encoders: [EncoderEntry]
 
@@ -19,7 +22,35 @@ public struct Inventory: Sendable, Encodable {
     public static func take(withControls: Bool = false) -> Inventory {
         Inventory(
             cameras: VideoNode.all().compactMap { CameraEntry(path: $0, withControls: withControls) },
+            microphones: MicrophoneFinder().microphones.map(MicrophoneSummary.init),
             encoders: RenderNode.all().map(EncoderEntry.init) + [EncoderEntry.software()])
+    }
+}
+
+/// One microphone.
+public struct MicrophoneSummary: Sendable, Encodable {
+    /// As `--audio-device` takes it.
+    public let name: String
+    /// What people call it.
+    public let title: String
+    /// Samples a second that the device has; nil if it cannot be asked.
+    public let lowestRate: Int?
+    public let highestRate: Int?
+    /// At most; nil if it cannot be asked.
+    public let channels: Int?
+    /// Why it cannot be asked; nil if it can.
+    public let problem: String?
+
+    init(_ entry: MicrophoneEntry) {
+        (name, title) = (entry.name, entry.title)
+        do throws(SoundError) {
+            let abilities = try Microphone.abilities(of: entry.hardwareName)
+            (lowestRate, highestRate) = (abilities.rates.lowerBound, abilities.rates.upperBound)
+            (channels, problem) = (abilities.channels.upperBound, nil)
+        } catch {
+            (lowestRate, highestRate, channels) = (nil, nil, nil)
+            problem = error.description
+        }
     }
 }
 

@@ -6,7 +6,9 @@ extension Inventory {
         let cameraText =
             cameras.isEmpty
             ? "  none (--device test gives a test picture)" : cameras.map(\.text).joined(separator: "\n")
-        return "Cameras\n\(cameraText)\n\nEncoders\n" + encoders.map(\.text).joined(separator: "\n")
+        let microphoneText = microphones.isEmpty ? "  none" : microphones.map(\.text).joined(separator: "\n")
+        return "Cameras\n\(cameraText)\n\nMicrophones\n\(microphoneText)\n\nEncoders\n"
+            + encoders.map(\.text).joined(separator: "\n")
     }
 }
 
@@ -43,6 +45,18 @@ extension CameraEntry {
         let hundredths = Int((rate * 100).rounded())
         let (whole, fraction) = hundredths.quotientAndRemainder(dividingBy: 100)
         return fraction == 0 ? "\(whole)" : "\(whole).\(fraction < 10 ? "0" : "")\(fraction)"
+    }
+}
+
+extension MicrophoneSummary {
+    fileprivate var text: String {
+        var lines = ["  \(name)  \(title)"]
+        if let lowestRate, let highestRate, let channels {
+            let rates = lowestRate == highestRate ? "\(lowestRate)" : "\(lowestRate) to \(highestRate)"
+            lines.append("    \(rates) Hz, \(channels == 1 ? "1 channel" : "up to \(channels) channels")")
+        }
+        if let problem { lines.append("    \(problem)") }
+        return lines.joined(separator: "\n")
     }
 }
 

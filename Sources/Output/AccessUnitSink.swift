@@ -1,5 +1,6 @@
 import Bitstream
 import Files
+import Sound
 
 /// A destination for access units. Used by one thread, its writer.
 public protocol AccessUnitSink: AnyObject {
@@ -11,6 +12,12 @@ public protocol AccessUnitSink: AnyObject {
 
     /// Writes an access unit, whole or not at all.
     func write(_ unit: AccessUnit) throws(OutputError)
+
+    /// Whether the output contains sound as well.
+    var takesSound: Bool { get }
+
+    /// Writes a packet of sound. It begins no later than the picture that is written next, and no earlier than the first.
+    func write(_ sound: SoundPacket) throws(OutputError)
 
     /// Whether writing may continue after an error. Access units that could not be written are lost.
     var recovers: Bool { get }
@@ -79,6 +86,11 @@ public struct WrittenUnits: Sendable, Equatable {
 extension AccessUnitSink {
     /// Most outputs end when writing fails.
     public var recovers: Bool { false }
+
+    /// Most outputs are pictures alone.
+    public var takesSound: Bool { false }
+
+    public func write(_ sound: SoundPacket) throws(OutputError) {}
 
     /// Most outputs contain the pictures.
     public var takesPictures: Bool { true }

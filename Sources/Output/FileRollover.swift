@@ -1,5 +1,6 @@
 import Bitstream
 import Files
+import Sound
 import Time
 
 /// A recording in one file, which continues in a file with the next free counter if the picture format changes.
@@ -53,6 +54,10 @@ public final class FileRollover: AccessUnitSink {
         try sink.write(unit)
         completion.note(unit)
     }
+
+    public var takesSound: Bool { files.stream.sound != nil }
+
+    public func write(_ sound: SoundPacket) throws(OutputError) { try sink?.write(sound) }
 
     public func beginStream(_ description: StreamDescription) throws(OutputError) {
         files.stream = description

@@ -1,5 +1,6 @@
 import Bitstream
 import Pictures
+import Sound
 import Time
 
 /// What a container declares about its stream, in addition to the stream itself.
@@ -24,6 +25,8 @@ public struct StreamDescription: Sendable {
     public var pixelAspect: PixelAspect?
     /// The encoder's name, for the file's metadata.
     public var encoder: String?
+    /// The sound that belongs to the pictures; nil if there is none.
+    public var sound: SoundDescription?
 
     /// Creates a description; by default without reordering, colour and encoder.
     public init(

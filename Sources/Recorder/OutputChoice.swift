@@ -103,6 +103,24 @@ public struct OutputChoice: Sendable {
     /// Whether it contains pictures, and not only their times.
     public var hasPictures: Bool { if case .timestamps = form { false } else { true } }
 
+    /// Whether it can contain sound.
+    public var takesSound: Bool {
+        switch form {
+        case .container, .live(.publishing), .live(.sending): true
+        case .live(.listening), .live(.connecting): container != nil
+        case .annexB, .timestamps: false
+        }
+    }
+
+    /// Whether it can contain FLAC: transport streams and RTP have no place for it.
+    public var takesFLAC: Bool {
+        switch form {
+        case .container(let format): format != .transportStream
+        case .live(.listening), .live(.connecting): container == .matroska
+        case .annexB, .timestamps, .live: false
+        }
+    }
+
     /// Whether it connects to its receiver.
     public var isConnecting: Bool {
         switch form {

@@ -1,9 +1,11 @@
 import Bitstream
 import Output
+import Sound
 
 /// An item that an encoder sends to an output, in order.
 enum OutputItem: Sendable {
     case unit(AccessUnit)
+    case sound(SoundPacket)
     /// The items that follow have other properties.
     case stream(StreamDescription)
     /// A trigger that a ring waits for has come.
@@ -13,6 +15,7 @@ enum OutputItem: Sendable {
     var cost: Int {
         switch self {
         case .unit(let unit): unit.count
+        case .sound(let packet): packet.count
         case .stream, .event: 0
         }
     }

@@ -3,6 +3,7 @@ import Capture
 import Encoder
 import Output
 import Pictures
+import Sound
 import Synchronization
 import Threading
 import Time
@@ -58,6 +59,8 @@ public final class Recording {
     private let tracks: [EncodeTrack]
     private let capturing: Capturing
     private let encode: EncodeThread
+    /// Nil without sound.
+    private let sound: SoundTrack?
 
     /// Starts recording.
     /// - Parameters:
@@ -65,11 +68,13 @@ public final class Recording {
     ///   - tracks: each with at least one output.
     ///   - outputs: in any order; each takes the stream of the track with its codec, which must exist.
     ///   - motion: what triggers the rings by itself; the encoders must make thumbnails.
+    ///   - sound: for the outputs that take it.
     ///   - report: called on a writer's thread or the encode thread when an output changes while others
     ///     continue.
     public init(
         from capturing: Capturing, tracks: [RecordingTrack], to outputs: [OutputPlan],
         control: RecordingControl = RecordingControl(), limits: RecordingLimits, motion: MotionPlan? = nil,
+        sound: SoundPlan? = nil,
         report: @escaping @Sendable (OutputEvent) -> Void = { _ in }
     ) throws(RecordingError) {
         guard let ended = Interruption() else { throw .noResources }
@@ -88,6 +93,7 @@ public final class Recording {
                 patience: isLive && holdsUpOthers ? RecordingOutput.usualPatience : nil, report: report)
         }
         self.outputs = outputs
+        self.sound = sound.map { SoundTrack($0, outputs: outputs, control: control) }
         let watch = CallWatch()
         self.tracks = tracks.map { track in
             EncodeTrack(
@@ -130,11 +136,13 @@ public final class Recording {
         // Ahead of the encoder, which makes room for another picture as soon as it takes the first.
         if areWriting { capturing.begin(duration: duration, ahead: ahead) }
         let isEncoding = areWriting && encode.start()
-        if isEncoding, capturing.start() { return }
+        let isRecordingSound = isEncoding && sound?.start() != false
+        if isRecordingSound, capturing.start() { return }
         stopWish.request()
         capturing.frames.close()
-        for output in outputs { output.close() }
+        for output in outputs { output.closeAll() }
         if isEncoding { encode.join() }
+        sound?.join()
         for output in outputs { output.join() }
         throw .noResources
     }
@@ -175,11 +183,13 @@ public final class Recording {
     public func finish() -> RecordingOutcome {
         let captured = capturing.join()
         encode.join()
+        sound?.join()
         for output in outputs { output.join() }
         return RecordingOutcome(
             capture: captured.error, source: captured.source,
             tracks: tracks.map(RecordingOutcome.Track.init),
-            outputs: outputs.map(\.outcome), start: isLive ? tracks.compactMap(\.start).min() : nil,
+            outputs: outputs.map(\.outcome), sound: sound?.outcome,
+            start: isLive ? tracks.compactMap(\.start).min() : nil,
             hasReachedCut: tracks.contains(where: \.hasReachedCut),
             leavesThread: hasAbandonedThread)
     }

@@ -1,6 +1,7 @@
 import Capture
 import Encoder
 import Output
+import Sound
 
 /// The reason a recording ended early. `description` is one line: subject, cause, next step.
 public enum RecordingError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -9,6 +10,8 @@ public enum RecordingError: Error, Sendable, Equatable, CustomStringConvertible 
     case output(OutputError)
     /// A file that the recording needs cannot be read.
     case input(InputError)
+    /// Sound cannot be coded.
+    case sound(SoundError)
     /// The system allows no more threads or descriptors.
     case noResources
 
@@ -18,6 +21,7 @@ public enum RecordingError: Error, Sendable, Equatable, CustomStringConvertible 
         case .encoder(let error): error.description
         case .output(let error): error.description
         case .input(let error): error.description
+        case .sound(let error): error.description
         case .noResources: "the system allows no more threads or open files; raise 'ulimit -u' or 'ulimit -n'"
         }
     }

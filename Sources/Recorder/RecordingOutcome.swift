@@ -15,6 +15,8 @@ public struct RecordingOutcome: Sendable {
     public let tracks: [Track]
     /// In the order of the recording's outputs.
     public let outputs: [Output]
+    /// The sound; nil if none was asked for, or no output takes it.
+    public let sound: SoundOutcome?
     /// When the first encoded picture was captured; nil if there is none, or the source has no clock.
     public let start: WallTime?
     /// Whether the recording ended where its outputs would have begun new files.

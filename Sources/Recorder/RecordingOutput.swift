@@ -1,6 +1,7 @@
 import Bitstream
 import Files
 import Output
+import Sound
 import Synchronization
 import Threading
 import Time
@@ -40,6 +41,10 @@ public final class RecordingOutput: @unchecked Sendable {
     private var writeError: OutputError?
     private var thread: WorkerThread?
     private let isClosed = Atomic<Bool>(false)
+    /// Whether it is left out at the moment.
+    private let isBlocked = Atomic<Bool>(false)
+    /// Whether it gets sound, after whose end its queue is closed. Set before any thread starts.
+    private(set) var takesSound = false
     private let isOver = Atomic<Bool>(false)
     private var blockage: Blockage?
     private var blockError: OutputError?
@@ -57,7 +62,12 @@ public final class RecordingOutput: @unchecked Sendable {
     static let usualPatience = Duration.seconds(15)
     /// The queue's capacity: 64 MiB, or a minute at 60 frames per second.
     static let capacity = 3600
+    /// Items that sound leaves free.
+    private static let roomForPictures = 256
     private static let byteLimit = 64 << 20
+    /// What containers declare of the sound; set before any thread starts.
+    private var sound: SoundDescription?
+    private var picturesEnd: (@Sendable () -> Void)?
 
     /// - Parameters:
     ///   - patience: how long its writer may stall while its queue is full; nil forever.
@@ -112,6 +122,8 @@ public final class RecordingOutput: @unchecked Sendable {
 
     /// Announces that the following access units belong to a stream with other properties.
     func beginStream(_ description: StreamDescription) {
+        var description = description
+        description.sound = sound
         if blockage == nil, waitForRoom(0) {
             _ = push(.stream(description))
         } else {
@@ -119,11 +131,45 @@ public final class RecordingOutput: @unchecked Sendable {
         }
     }
 
+    /// Has the output wait for the end of its sound, too. Call it before `start`.
+    /// - Parameters:
+    ///   - sound: what it is.
+    ///   - picturesEnd: called when no more pictures follow.
+    /// - Returns: whether the output takes sound.
+    func expectSound(_ sound: SoundDescription, picturesEnd: @escaping @Sendable () -> Void) -> Bool {
+        takesSound = stage.sink.takesSound
+        guard takesSound else { return false }
+        (self.sound, self.picturesEnd) = (sound, picturesEnd)
+        // A live receiver does not wait.
+        stage.interleaver = SoundInterleaver(holdsPictures: !choice.isLive)
+        return true
+    }
+
+    /// Queues a packet of sound, if there is room: pictures have precedence.
+    /// - Returns: false if it is lost.
+    func accept(_ packet: SoundPacket) -> Bool {
+        guard !isBlocked.load(ordering: .relaxed) else { return false }
+        let item = OutputItem.sound(packet)
+        return items.offer(item, cost: item.cost, leaving: Self.roomForPictures)
+    }
+
+    /// Notes that no more sound follows. Its pictures have ended.
+    func endSound() { items.close() }
+
+    /// Whether no more pictures follow.
+    var havePicturesEnded: Bool { isClosed.load(ordering: .acquiring) }
+
     private func push(_ item: OutputItem) -> Bool { items.push(item, cost: item.cost) }
 
     /// Ends the queue: no more access units follow.
     func close() {
         isClosed.store(true, ordering: .releasing)
+        if takesSound { picturesEnd?() } else { items.close() }
+    }
+
+    /// Ends the queue for pictures and sound.
+    func closeAll() {
+        close()
         items.close()
     }
 
@@ -140,7 +186,7 @@ public final class RecordingOutput: @unchecked Sendable {
     /// Abandons the output unless it has ended by itself: `join` will not wait for it.
     func abandon() {
         isAbandoned = !hasEnded
-        if isAbandoned { close() }
+        if isAbandoned { closeAll() }
     }
 
     /// Waits for the writer, after the encode thread has ended.
@@ -215,12 +261,14 @@ extension RecordingOutput {
             items.close()
             return report(.failed(error))
         }
+        isBlocked.store(true, ordering: .relaxed)
         blockage = Blockage(isTold: messages.admit(at: .now) != nil)
         if blockage?.isTold == true { report(.blocked(error)) }
     }
 
     private func endBlockage() {
         guard let ended = blockage.take() else { return }
+        isBlocked.store(false, ordering: .relaxed)
         if ended.isTold { report(.resumed(name: name, lost: ended.lost)) }
         if let stream = ended.stream { _ = push(.stream(stream)) }
     }

@@ -1,5 +1,6 @@
 import Bitstream
 import Output
+import Sound
 import Threading
 import Time
 
@@ -17,6 +18,8 @@ struct WriteStage {
     /// Keeps pictures in memory until a trigger; nil if everything is written.
     var ring: EventRing?
     let lateTrigger = LateTrigger()
+    /// Nil where there is no sound.
+    var interleaver: SoundInterleaver?
     var latency = LatencyHistogram()
     /// Whether the sink failed before the stream ended.
     private(set) var hasGivenUp = false
@@ -46,10 +49,11 @@ struct WriteStage {
         if control.triggerCount > 0 { beginEvent() }
         while let item = nextItem() {
             if lateTrigger.take() { beginEvent() }
-            switch item {
-            case .unit(let unit): take(unit)
-            case .stream(let description): beginStream(description)
-            case .event: beginEvent()
+            if interleaver == nil {
+                take(item)
+            } else {
+                interleaver?.add(item)
+                while let next = interleaver?.next() { take(next) }
             }
             countRetracted()
             if failure != nil, !sink.recovers {
@@ -57,6 +61,8 @@ struct WriteStage {
                 return failure
             }
         }
+        interleaver?.end()
+        while let next = interleaver?.next() { take(next) }
         if lateTrigger.take() { beginEvent() }
         do throws(OutputError) { try sink.finish() } catch { note(error) }
         countRetracted()
@@ -83,8 +89,27 @@ struct WriteStage {
     /// Writes the ring's content at once after a trigger, even if no other picture comes; extends an event that lasts.
     private mutating func beginEvent() {
         guard let kept = ring?.trigger() else { return }
-        counters.add(-kept.count, to: .passed)
-        for unit in kept { write(unit, isLate: true) }
+        for item in kept {
+            switch item {
+            case .picture(let unit):
+                counters.add(-1, to: .passed)
+                write(unit, isLate: true)
+            case .sound(let packet): write(packet)
+            }
+        }
+    }
+
+    private mutating func take(_ item: OutputItem) {
+        switch item {
+        case .unit(let unit): take(unit)
+        case .sound(let packet): if ring?.next(packet) != false { write(packet) }
+        case .stream(let description): beginStream(description)
+        case .event: beginEvent()
+        }
+    }
+
+    private mutating func write(_ packet: SoundPacket) {
+        do throws(OutputError) { try sink.write(packet) } catch { note(error) }
     }
 
     private mutating func take(_ unit: AccessUnit) {

@@ -16,6 +16,7 @@ extension ExitStatus {
         case .encoder(let error): self.init(error)
         case .output(let error): self.init(error)
         case .input(let error): self.init(error)
+        case .sound: self = .unavailable
         case .noResources: self = .inputOutput
         }
     }

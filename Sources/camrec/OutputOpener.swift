@@ -2,6 +2,7 @@ import Encoder
 import Files
 import Output
 import Recorder
+import Sound
 
 /// Opens a recording's outputs, and refuses two that are the same file.
 struct OutputOpener {
@@ -9,6 +10,8 @@ struct OutputOpener {
     let live: LiveOutput
     /// The ring that file outputs keep in memory until a trigger; nil if everything is written.
     let ring: EventRing.Plan?
+    /// The sound of outputs that can contain it; nil for none.
+    let sound: SoundDescription?
 
     /// - Parameters:
     ///   - choices: in command-line order.
@@ -31,9 +34,15 @@ struct OutputOpener {
         _ choice: OutputChoice, _ provider: BackendEncoderProvider
     ) throws(OutputError) -> any AccessUnitSink {
         switch choice.form {
-        case .live(let form): try live.open(choice, form, provider)
-        case .annexB, .container, .timestamps: try files.open(choice, StreamDescription(provider))
+        case .live(let form): try live.open(choice, form, provider, stream(of: provider, for: choice))
+        case .annexB, .container, .timestamps: try files.open(choice, stream(of: provider, for: choice))
         }
+    }
+
+    private func stream(of provider: BackendEncoderProvider, for choice: OutputChoice) -> StreamDescription {
+        var stream = StreamDescription(provider)
+        stream.sound = choice.takesSound ? sound : nil
+        return stream
     }
 
     private func refuseSharing(

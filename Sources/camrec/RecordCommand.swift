@@ -59,6 +59,7 @@ struct RecordCommand: ParsableCommand {
 
     @OptionGroup(title: "Source") var source: SourceOptions
     @OptionGroup(title: "Picture") var picture: PictureOptions
+    @OptionGroup(title: "Sound") var sound: SoundOptions
     @OptionGroup(title: "Length") var length: LengthOptions
     @OptionGroup(title: "Time lapse") var lapse: TimeLapseOptions
     @OptionGroup(title: "Encoder") var encoder: EncoderOptions

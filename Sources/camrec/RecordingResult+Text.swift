@@ -11,7 +11,7 @@ extension RecordingResult {
             + "\(frames.corrupt) corrupt\(frames.paused > 0 ? "; \(frames.paused) paused" : "")\(passed)\(delay)"
         let kept = outputs.count == 1 ? ["\(kept) \(end)"] : outputs.map(\.kept) + [end]
         return kept + encoders.compactMap { $0.rateLine(isAlone: encoders.count == 1) }
-            + [motion?.summary].compactMap { $0 }
+            + [motion?.summary, sound?.summary].compactMap { $0 }
     }
 
     /// The outputs' contents.
@@ -55,6 +55,7 @@ extension RecordingResult {
         }
         if frames.corrupt > 0 { warnings.append("\(count(frames.corrupt, "damaged frame")) left out") }
         for encoder in encoders { warnings += encoder.warnings }
+        warnings += sound?.warnings ?? []
         warnings += outputs.filter { $0.isConnecting && $0.error == nil }.compactMap(lossWarning)
         return warnings + rateWarnings
     }

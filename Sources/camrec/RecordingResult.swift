@@ -31,6 +31,8 @@ struct RecordingResult: Encodable {
     let receivers: [ReceiverReport]
     /// Nil without `--on-motion`.
     let motion: MotionResult?
+    /// Nil without `--audio`.
+    let sound: SoundResult?
 
     struct Device: Encodable {
         let path: String
@@ -232,6 +234,7 @@ struct RecordingResult: Encodable {
             )
         }
         motion = recording.motion.map { MotionResult($0.content) }
+        sound = outcome.sound.map(SoundResult.init)
     }
 }
 

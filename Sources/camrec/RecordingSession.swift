@@ -6,6 +6,7 @@ import Network
 import Output
 import Pictures
 import Recorder
+import Sound
 import Terminal
 import Threading
 import Time
@@ -89,6 +90,7 @@ struct RecordingSession {
         defer { if hasHungNode(providers) { leavesThread = true } }
         var tracks: [RecordingTrack] = []
         for provider in providers { tracks.append(try track(of: provider)) }
+        let sound = try soundPlan(camera: opened.identity.device)
         // From here on there is something to clean up: a signal requests the end instead of ending the process.
         signals.workBegins()
         let report = try ReportFile(
@@ -96,12 +98,13 @@ struct RecordingSession {
         let controlSocket = try openControlSocket()
         let program = try segmentProgram()
         let plans = try openOutputs(
-            choices, providers, report, opened, program, interruption: outputGivenUp)
+            choices, providers, report, opened, program, sound?.encoder.description,
+            interruption: outputGivenUp)
         RecordingNotes(command: command, console: console).report(opened, providers, choices)
         let limits = limits(&deadline)
         let recording = try Recording(
             from: capturing, tracks: consume tracks, to: consume plans, control: control, limits: limits,
-            motion: motion, report: { [console] event in console.warn("\(event)") })
+            motion: motion, sound: sound, report: { [console] event in console.warn("\(event)") })
         let start = Instant.now
         let abilities = ControlDesk.Abilities(
             isPassthrough: opened.format.pixelFormat == .h264, hasRing: command.segments.ring != nil)
@@ -234,7 +237,8 @@ struct RecordingSession {
 
     private func openOutputs(
         _ choices: [OutputChoice], _ providers: [BackendEncoderProvider], _ report: ReportFile?,
-        _ source: RecordingOutcome.Source, _ program: SegmentProgram?, interruption: Interruption
+        _ source: RecordingOutcome.Source, _ program: SegmentProgram?, _ sound: SoundDescription?,
+        interruption: Interruption
     ) throws(RecordingError) -> [OutputPlan] {
         // Pictures of a file were captured nobody knows when.
         let metadata = FileMetadata(
@@ -245,10 +249,31 @@ struct RecordingSession {
                 metadata: metadata, captureClock: source.isLive ? SystemTime() : nil,
                 program: program, interruption: interruption),
             live: LiveOutput(arguments: command.live, console: console, control: control),
-            ring: command.segments.ringPlan)
+            ring: command.segments.ringPlan, sound: sound)
         do throws(OutputError) { return try opener.open(choices, providers, besides: report) } catch {
             throw .output(error)
         }
+    }
+
+    /// Opens the microphone and what codes its sound; nil if none is wanted. A microphone that cannot be opened is tried
+    /// again later.
+    private func soundPlan(camera: String) throws(RecordingError) -> SoundPlan? {
+        guard command.sound.isWanted else { return nil }
+        let choice = MicrophoneChoice(command.sound.audioDevice, camera: camera)
+        let report: @Sendable (SoundEvent) -> Void = { [console] event in
+            if event.isWarning { console.warn("\(event)") } else { console.inform("\(event)") }
+        }
+        do throws(SoundError) {
+            var microphone: (any SoundSource)?
+            do throws(SoundError) { microphone = try choice.open() } catch { report(.lost(error)) }
+            let encoder = try SoundEncoder(
+                command.sound.codec, channels: min(microphone?.format.channels ?? 2, 2),
+                bitRate: command.sound.audioBitrate?.value)
+            if let microphone {
+                console.inform("sound: \(choice.title(of: microphone)), as \(encoder.description.codec.name)")
+            }
+            return SoundPlan(encoder, microphone: microphone, open: choice.open, report: report)
+        } catch { throw .sound(error) }
     }
 
     /// Returns what starts the program for finished files; nil if there is none.

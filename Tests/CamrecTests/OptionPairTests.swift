@@ -39,6 +39,12 @@ import Testing
         "overlay-size": Sample("--overlay-size=40", needs: "--overlay=%T"),
         "overlay-box": Sample("--overlay-box=light", needs: "--overlay=%T"),
         "overlay-font": Sample("--overlay-font=a.ttf", needs: "--overlay=%T"),
+        "audio": Sample("--audio", needs: "x.mkv"),
+        "audio-device": Sample("--audio-device=hw:1", needs: "x.mkv"),
+        "audio-device:none": Sample("--audio-device=none"),
+        "audio-codec": Sample("--audio-codec=opus", needs: "--audio", "x.mkv"),
+        "audio-codec:flac": Sample("--audio-codec=flac", needs: "--audio", "x.mkv"),
+        "audio-bitrate": Sample("--audio-bitrate=32k", needs: "--audio", "x.mkv"),
         "frames": Sample("--frames=9"), "duration": Sample("--duration=9s"),
         "serve-on": Sample("--serve-on", needs: "--duration=9s", "--listen=9982"),
         "every": Sample("--every=10s"), "playback-fps": Sample("--playback-fps=25", needs: "--every=10s"),
@@ -113,6 +119,7 @@ import Testing
             "ring", "post",
         ] + motion
     private static let motion = ["on-motion", "motion-sensitivity", "motion-mask"]
+    private static let sound = ["audio", "audio-device", "audio-codec", "audio-codec:flac", "audio-bitrate"]
     /// Options that change how a stream is encoded.
     private static let coding =
         rates + [
@@ -177,6 +184,9 @@ import Testing
                 "client-timeout", "output:sent", "output:published",
             ] + motion, .refused
         ),
+        // Sound has the time of the pictures, and not every stream has a place for every codec.
+        (sound, ["device:file", "pace:no", "every", "playback-fps"], .refused),
+        (["audio-codec:flac"], ["audio-bitrate", "output:published", "ca-file", "stream-format"], .refused),
         // Whom a limit per address affects.
         (["max-clients-per-address"], ["listen", "max-clients:one"], .warns),
         (["max-clients-per-address"], ["listen:socket"], .refused),
@@ -287,6 +297,16 @@ import Testing
             (["--motion-sensitivity=7", "a.h264"], "need --on-motion"),
             (["--on-motion", "--ring=9s", "--motion-sensitivity=11", "a.h264"], "11"),
             (["--on-motion", "--ring=9s", "--format=h264", "a.h264"], "what the camera has coded"),
+            (["--audio", "a.h264"], "--audio needs an output that can contain sound"),
+            (["--audio", "--listen=1", "a.h264"], "--audio needs an output that can contain sound"),
+            (["--audio-codec=opus", "a.mkv"], "need --audio"),
+            (["--audio-bitrate=32k", "a.mkv"], "need --audio"),
+            (["--audio", "--audio-bitrate=8k", "a.mkv"], "expected 16k to 512k"),
+            (["--audio", "--audio-codec=flac", "--audio-bitrate=32k", "a.mkv"], "no effect on flac"),
+            (["--audio", "--audio-codec=flac", "a.ts"], "a.ts: flac goes only into .mkv and .mp4"),
+            (["--audio", "--audio-codec=flac", "srt://host:1", "a.mkv"], "flac goes only into"),
+            (["--audio", "--every=1s", "a.mkv"], "does not fit a time lapse"),
+            (["--audio", "--device=a.y4m", "a.mkv"], "come as they are captured"),
             (["--align", "a.h264"], "--align needs --segment with a time"),
             (["--align", "--segment=7m", "a.h264"], "--segment that divides a day, such as 10m or 1h"),
             (["--align", "--segment=500ms", "a.h264"], "--segment that divides a day"),

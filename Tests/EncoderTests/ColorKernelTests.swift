@@ -52,11 +52,13 @@ import Testing
         var random = SeededGenerator(seed: 20)
         func factor() -> Int16 { Int16.random(in: .min ... .max, using: &random) }
         for width in 1...150 {
-            for extremes in [false, true] {
+            for (extremes, isRangeAlone) in [(false, false), (true, false), (false, true), (true, true)] {
+                func mixing() -> Int16 { isRangeAlone ? 0 : factor() }
                 var change = color_change(
-                    luma: factor(), cb_to_luma: factor(), cr_to_luma: factor(),
-                    luma_bias: Int32.random(in: -1 << 21...1 << 21, using: &random), cb_to_cb: factor(),
-                    cr_to_cb: factor(), cb_to_cr: factor(), cr_to_cr: factor())
+                    luma: factor(), cb_to_luma: mixing(), cr_to_luma: mixing(),
+                    black: .random(in: .min ... .max, using: &random),
+                    new_black: .random(in: .min ... .max, using: &random), cb_to_cb: factor(),
+                    cr_to_cb: mixing(), cb_to_cr: mixing(), cr_to_cr: factor())
                 let lengths = [width, width, (width + 1) / 2, (width + 1) / 2]
                 let rows = lengths.map { noise($0, extremes: extremes, &random) }
                 for step: Int32 in 1...2 {
@@ -66,7 +68,7 @@ import Testing
                     let plain = convert(rows, width, step) {
                         color_change_rows_plainly(&change, Self.planes($0), Int32(width), $1)
                     }
-                    #expect(vector == plain, "width \(width)")
+                    #expect(vector == plain, "width \(width), range alone: \(isRangeAlone)")
                 }
             }
         }

@@ -20,7 +20,7 @@ import Threading
     ) throws {
         let address = try RTSPAddress("rtsp://\(account)\(server.address)\(path)")
         let publication = try RTSPPublication(
-            to: address, description: "v=0\r\n", control: "streamid=0", password: password, trust: nil,
+            to: address, description: "v=0\r\n", controls: ["streamid=0"], password: password, trust: nil,
             timeout: timeout, patience: .seconds(10), interruption: interruption)
         body(publication)
     }

@@ -19,7 +19,7 @@ import Time
     func numbers() {
         let buffer = filled(BroadcastBuffer(limit: .time(.seconds(10))), 5, every: .nanoseconds(1))
         #expect(buffer.window.range == 0..<5)
-        #expect((0..<5).map { buffer[$0]?.unit.frameNumber } == [0, 1, 2, 3, 4])
+        #expect((0..<5).map { buffer[$0]?.unit?.frameNumber } == [0, 1, 2, 3, 4])
         #expect(buffer[5]?.arrival == nil)
         buffer.trim(before: 3)
         #expect(buffer.window.range == 3..<5)
@@ -46,7 +46,7 @@ import Time
         let buffer = filled(
             BroadcastBuffer(limit: .time(.seconds(10)), capacity: 4), 11, every: .nanoseconds(1))
         #expect(buffer.window.range == 7..<11)
-        #expect(buffer[10]?.unit.frameNumber == 10)
+        #expect(buffer[10]?.unit?.frameNumber == 10)
     }
 
     @Test("accepts nothing after its end")
@@ -54,7 +54,7 @@ import Time
         let buffer = filled(BroadcastBuffer(limit: .time(.seconds(10))), 2, every: .nanoseconds(1))
         buffer.finish()
         buffer.append(accessUnit(), at: .start + .nanoseconds(3))
-        #expect(buffer.window == BroadcastBuffer.Window(range: 0..<2, isFinished: true))
+        #expect(buffer.window == BroadcastBuffer.Window(range: 0..<2, pictureCount: 2, isFinished: true))
     }
 }
 

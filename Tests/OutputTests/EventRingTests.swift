@@ -1,4 +1,5 @@
 import Bitstream
+import Sound
 import Testing
 import Time
 
@@ -26,7 +27,7 @@ import Time
         var (ring, files, isOpen) = (ring, [[Int]](), false)
         for unit in units {
             if triggers.contains(unit.frameNumber) {
-                let kept = ring.trigger().map(\.frameNumber)
+                let kept = ring.trigger().compactMap(\.picture?.frameNumber)
                 if !kept.isEmpty {
                     #expect(!isOpen)
                     isOpen = true
@@ -76,14 +77,14 @@ import Time
     func idle() {
         var ring = ring()
         for unit in units(0..<1000) { #expect(ring.next(unit) == .keep) }
-        #expect(ring.trigger().map(\.frameNumber) == Array(960..<1000))
+        #expect(ring.trigger().compactMap(\.picture?.frameNumber) == Array(960..<1000))
     }
 
     @Test("bounds bytes, in whole groups of pictures, with 512 more for each picture")
     func bytes() {
         var ring = ring(before: 1000, bytes: (100 + 512) * 25)
         for unit in units(0..<100) { _ = ring.next(unit) }
-        #expect(ring.trigger().map(\.frameNumber) == Array(80..<100))
+        #expect(ring.trigger().compactMap(\.picture?.frameNumber) == Array(80..<100))
     }
 
     @Test("if a group of pictures is too large for the ring, an event waits for the next IDR")
@@ -95,7 +96,7 @@ import Time
     func stillness() {
         var ring = ring()
         for unit in units(0..<75) { _ = ring.next(unit) }
-        #expect(ring.trigger().map(\.frameNumber) == Array(40..<75))
+        #expect(ring.trigger().compactMap(\.picture?.frameNumber) == Array(40..<75))
         #expect(ring.trigger().isEmpty)
         // The time after it begins with the first picture after it, however late that is.
         for unit in units(200..<220) { #expect(ring.next(unit) == .write) }
@@ -111,5 +112,26 @@ import Time
             if number.isMultiple(of: 2) { _ = ring.trigger() }
             _ = ring.next(accessUnit(frameNumber: number, timestamp: time))
         }
+    }
+
+    @Test("keeps the sound of its pictures, in their order, and writes it during an event")
+    func sound() throws {
+        var ring = ring()
+        #expect(!ring.next(try packet(at: .zero)))
+        for (number, unit) in units(0..<100).enumerated() {
+            _ = ring.next(unit)
+            #expect(!ring.next(try packet(at: .seconds(number))))
+        }
+        let kept = ring.trigger()
+        #expect(kept.first?.picture?.isIDR == true)
+        for (picture, sound) in zip(kept, kept.dropFirst()) where picture.picture != nil {
+            #expect(sound.picture == nil)
+        }
+        #expect(kept.count == 2 * kept.count { $0.picture != nil })
+        #expect(ring.next(try packet(at: .seconds(100))))
+    }
+
+    private func packet(at time: Duration) throws -> SoundPacket {
+        try #require(SoundPacket(timestamp: .start + time, duration: .milliseconds(20)))
     }
 }

@@ -1,5 +1,6 @@
 import Bitstream
 import TestSupport
+import Sound
 import Testing
 import Time
 
@@ -41,9 +42,73 @@ import Time
                 })
             let units = unit.units.map { Array(unit.allBytes[$0.bytes]) }
             #expect(RTPPacket.nalUnits(of: packets, codec) == units, "\(length) bytes")
-            #expect(packetizer.packetCount == UInt32(packets.count))
-            #expect(packetizer.byteCount == UInt32(packets.reduce(0) { $0 + $1.payload.count }))
+            #expect(packetizer.stream.packetCount == UInt32(packets.count))
+            #expect(packetizer.stream.byteCount == UInt32(packets.reduce(0) { $0 + $1.payload.count }))
         }
+    }
+
+    private static func sound(_ codec: SoundCodec, configuration: [UInt8] = [0x11, 0x88]) -> SoundDescription
+    {
+        SoundDescription(
+            codec: codec, format: SoundFormat(rate: 48_000, channels: 1), configuration: configuration,
+            packetFrames: 1024)
+    }
+
+    @Test(
+        "AAC in one packet or several, each with the access unit's size",
+        arguments: [1, 1396, 1397, 4000, 8191])
+    func aac(length: Int) throws {
+        let content = (0..<length).map { UInt8(truncatingIfNeeded: $0) }
+        let packet = try #require(SoundPacket(content, timestamp: .start, duration: .milliseconds(21)))
+        var packetizer = SoundPacketizer(codec: .aac, source: 7, sequence: 65_535)
+        var bytes: [UInt8] = []
+        packetizer.append(packet, timestamp: 48_000, to: &bytes)
+        let packets = try RTPPacket.all(in: bytes)
+        #expect(packets.count == (length + 1395) / 1396)
+        #expect(packets.map(\.hasMarker) == packets.indices.map { $0 == packets.count - 1 })
+        for packet in packets {
+            #expect(packet.channel == 2 && packet.type == 97 && packet.payload.count <= 1400)
+            #expect(
+                Array(packet.payload.prefix(4)) == [0, 16, UInt8(length >> 5), UInt8(length << 3 & 0xff)])
+        }
+        #expect(packets.flatMap { $0.payload.dropFirst(4) } == content)
+    }
+
+    @Test("sound has its own clock and reports, by which receivers play it with the pictures")
+    func soundReports() throws {
+        let clock = ScriptedTime(now: .start + .seconds(100), wallTime: WallTime(seconds: 1_700_000_000))
+        var random = SeededGenerator(seed: 18)
+        let framing = RTPFraming(codec: .h264, sound: Self.sound(.opus), clock: clock, using: &random)
+        func hear(at time: Instant) throws -> [RTPPacket] {
+            var bytes: [UInt8] = []
+            let packet = SoundPacket([1, 2, 3], timestamp: time, duration: .milliseconds(20))
+            framing.frame(try #require(packet), into: &bytes)
+            return try RTPPacket.all(in: bytes)
+        }
+        #expect(try hear(at: clock.now - .milliseconds(50)).isEmpty, "nothing before the first picture")
+        var bytes: [UInt8] = []
+        framing.frame(unit(.h264, [100], at: clock.now - .milliseconds(30)), into: &bytes)
+        #expect(try hear(at: clock.now - .milliseconds(31)).isEmpty)
+        let first = try hear(at: clock.now - .milliseconds(20))
+        #expect(first.map(\.channel) == [3, 2])
+        let report = try #require(first[0].report)
+        #expect(abs(report.seconds - (1_700_000_000 - 0.02)) < 1e-6)
+        #expect(report.timestamp == first[1].timestamp && report.source == first[1].source)
+        let picture = try RTPPacket.all(in: bytes)[1]
+        #expect(first[1].payload == [1, 2, 3] && first[1].source != picture.source)
+        let second = try hear(at: clock.now)
+        #expect(second.map(\.channel) == [2] && second[0].timestamp &- first[1].timestamp == 960)
+    }
+
+    @Test("a description names the sound, its clock and what its decoder needs")
+    func soundDescription() throws {
+        let keyframe = try CodedStream(.h264, frames: 2).units[0]
+        let aac = try #require(SessionDescription(keyframe: keyframe, sound: Self.sound(.aac)))
+        #expect(aac.controls == ["streamid=0", "streamid=1"])
+        #expect(aac.text.contains("m=audio 0 RTP/AVP 97\r\na=rtpmap:97 MPEG4-GENERIC/48000/1\r\n"))
+        #expect(aac.text.contains("config=1188\r\na=control:streamid=1\r\n"))
+        let opus = try #require(SessionDescription(keyframe: keyframe, sound: Self.sound(.opus)))
+        #expect(opus.text.contains("a=rtpmap:97 opus/48000/2\r\na=fmtp:97 sprop-stereo=0\r\n"))
     }
 
     @Test("a report precedes each IDR and says when the picture was captured, even after the clock was set")
@@ -136,6 +201,10 @@ import Time
     @Test("the storage of framed units is used again once nobody refers to it")
     func pool() throws {
         final class Plain: LiveFraming {
+            let takesSound = false
+
+            func frame(_ sound: SoundPacket, into bytes: inout [UInt8]) {}
+
             let prologue: [UInt8] = []
             func frame(_ unit: AccessUnit, into bytes: inout [UInt8]) { bytes += unit.allBytes }
             func beginStream() {}

@@ -24,9 +24,17 @@ import Time
         (0..<count).map { luma(Double($0)) }
     }
 
-    @Test("a steady brightness has settled after eighteen pictures, in less than a second")
-    func steady() throws {
+    @Test("six equally bright pictures have settled, in a fifth of a second")
+    func settledBefore() throws {
         let result = try #require(verdict(on: lumas(60) { _ in 110 }))
+        #expect(result == (.settled, 5))
+    }
+
+    @Test(
+        "a steady brightness that is dark or dazzling has settled after eighteen pictures, in less than a second",
+        arguments: [30.0, 240])
+    func steady(brightness: Double) throws {
+        let result = try #require(verdict(on: lumas(60) { _ in brightness }))
         #expect(result == (.settled, 17))
     }
 
@@ -90,7 +98,7 @@ import Time
 
     @Test("at a low rate, a brightness that stays has settled when the time is over")
     func slowAndSteady() throws {
-        let result = try #require(verdict(on: lumas(20) { _ in 90 }, bound: .seconds(1), framesPerSecond: 10))
+        let result = try #require(verdict(on: lumas(20) { _ in 40 }, bound: .seconds(1), framesPerSecond: 10))
         #expect(result == (.settled, 10))
     }
 

@@ -80,7 +80,7 @@ import Time
         }
     }
 
-    @Test("a camera that disappears is an error, whatever came before", arguments: [0, 10])
+    @Test("a camera that disappears is an error, whatever came before", arguments: [0, 4])
     func unplugged(after count: Int) throws {
         let stream = try ScriptedStream([.pictures(count + 1), .fail(.lost)])
         stream.takesTimeToStart = true

@@ -53,9 +53,9 @@ struct color_planes {
 // From one range and matrix of Y'CbCr to others, with factors times 2^14. Luma depends on all three samples, and chroma on
 // chroma alone, because grey stays grey.
 struct color_change {
-    // Y' is luma * Y + cb_to_luma * (Cb - 128) + cr_to_luma * (Cr - 128) + luma_bias, which has the rounding in it.
+    // Y' - new_black is luma * (Y - black) + cb_to_luma * (Cb - 128) + cr_to_luma * (Cr - 128).
     int16_t luma, cb_to_luma, cr_to_luma;
-    int32_t luma_bias;
+    uint8_t black, new_black;
     // Cb' - 128 is cb_to_cb * (Cb - 128) + cr_to_cb * (Cr - 128), and Cr' likewise.
     int16_t cb_to_cb, cr_to_cb, cb_to_cr, cr_to_cr;
 };

@@ -28,6 +28,7 @@ public struct Diagnosis: Sendable, Encodable {
         return Diagnosis(
             environment.findings + [deviceAccess.user.finding]
                 + CameraCheck(files: files, deviceAccess: deviceAccess).findings()
+                + MicrophoneCheck(deviceAccess: deviceAccess).findings()
                 + encoders.findings
                 + ServiceCheck(files: files, checkSettings: checkSettings).findings()
                 + DiskCheck.findings(folder: folder, files: files), leavesThread: encoders.leavesThread)

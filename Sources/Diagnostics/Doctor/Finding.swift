@@ -2,7 +2,7 @@
 public struct Finding: Sendable, Equatable, Encodable {
     /// The part of a recording that it concerns.
     public enum Area: String, Sendable, Encodable, CaseIterable {
-        case machine, cameras, encoders, services, disk
+        case machine, cameras, microphones, encoders, services, disk
     }
 
     /// How it is.

@@ -31,7 +31,7 @@ struct Recoloring {
         change = color_change(
             luma: fixed(lumaScale), cb_to_luma: fixed(beta * to.luma / (2 * from.chroma)),
             cr_to_luma: fixed(alpha * to.luma / (2 * from.chroma)),
-            luma_bias: Int32((to.black - lumaScale * from.black) * Self.one) + Int32(Self.one / 2),
+            black: UInt8(from.black), new_black: UInt8(to.black),
             cb_to_cb: fixed((blueSpan - beta) / targetBlueSpan * chromaScale),
             cr_to_cb: fixed(-alpha / targetBlueSpan * chromaScale),
             cb_to_cr: fixed(-beta / targetRedSpan * chromaScale),

@@ -2,6 +2,7 @@ import Bitstream
 import CFormat
 import Files
 import Glibc
+import Sound
 import Threading
 import Time
 
@@ -99,6 +100,18 @@ public final class ContainerSink: AccessUnitSink {
             // picture at once.
             if file.keptCount > kept { unkept = WrittenUnits() }
             if file.keptCount == kept || format != .transportStream { unkept.add(unit) }
+        } catch { throw abandon(because: error) }
+    }
+
+    public var takesSound: Bool { stream.sound != nil }
+
+    public func write(_ sound: SoundPacket) throws(OutputError) {
+        guard let muxer else { return }
+        do throws(OutputError) {
+            let kept = file.keptCount
+            try muxer.write(sound)
+            try keep()
+            if file.keptCount > kept { unkept = WrittenUnits() }
         } catch { throw abandon(because: error) }
     }
 

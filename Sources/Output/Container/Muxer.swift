@@ -2,6 +2,7 @@ import Bitstream
 import CFFmpeg
 import CFormat
 import Glibc
+import Sound
 import Time
 
 /// A container that libavformat writes through our callbacks: it opens nothing itself, and sees no file name.
@@ -18,6 +19,8 @@ final class Muxer {
     /// Passes an access unit to libavformat; reused every time.
     private let packet: UnsafeMutablePointer<AVPacket>
     private var clock: PacketClock
+    /// Nil where there is no sound.
+    private var soundClock: SoundTicks?
     /// The error of a callback, which can only tell libavformat that it failed.
     private var failure: OutputError?
 
@@ -65,6 +68,11 @@ final class Muxer {
         headerParameterSets = format == .transportStream ? [] : parameterSets
         try attach(isSeekable: file.isSeekable)
         try addStream(stream, format: format, parameterSets: parameterSets)
+        if let sound = stream.sound {
+            try addSound(sound)
+            // Before FFmpeg 6 called it stable, FLAC in MP4 had to be asked for.
+            if sound.codec == .flac { context.pointee.strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL }
+        }
         for entry in metadata.entries(for: format) {
             av_dict_set(&context.pointee.metadata, entry.name, entry.value, 0)
         }
@@ -97,16 +105,31 @@ final class Muxer {
         packet.pointee.flags = unit.isIDR ? AV_PKT_FLAG_KEY : 0
         let result = unit.withUnsafeBytes { whole in
             let known = unit.isIDR && whole.starts(with: headerParameterSets) ? headerParameterSets.count : 0
-            let bytes = UnsafeRawBufferPointer(rebasing: whole[known...])
-            // Muxers read a packet's bytes and never write to them. Some read beyond its end, where an access
-            // unit has the padding that libavcodec requires of packets.
-            packet.pointee.data = UnsafeMutableRawPointer(mutating: bytes.baseAddress)?
-                .assumingMemoryBound(to: UInt8.self)
-            packet.pointee.size = Int32(clamping: bytes.count)
-            defer { (packet.pointee.data, packet.pointee.size) = (nil, 0) }
-            return library.write_frame(context, packet)
+            return write(bytes: UnsafeRawBufferPointer(rebasing: whole[known...]))
         }
         try check(result)
+    }
+
+    /// Writes a packet of sound; what begins before the first picture is left out.
+    func write(_ sound: SoundPacket) throws(OutputError) {
+        guard let time = clock.time(at: sound.timestamp), let ticks = soundClock?.ticks(time) else { return }
+        packet.pointee.stream_index = 1
+        (packet.pointee.pts, packet.pointee.dts) = (ticks, ticks)
+        packet.pointee.duration = soundClock?.count(sound.duration) ?? 0
+        packet.pointee.flags = AV_PKT_FLAG_KEY
+        let result = sound.withUnsafeBytes { write(bytes: $0) }
+        packet.pointee.stream_index = 0
+        try check(result)
+    }
+
+    /// Muxers read a packet's bytes and never write to them. Some read beyond its end, where the bytes have the padding
+    /// that libavcodec requires of packets.
+    private func write(bytes: UnsafeRawBufferPointer) -> Int32 {
+        packet.pointee.data = UnsafeMutableRawPointer(mutating: bytes.baseAddress)?
+            .assumingMemoryBound(to: UInt8.self)
+        packet.pointee.size = Int32(clamping: bytes.count)
+        defer { (packet.pointee.data, packet.pointee.size) = (nil, 0) }
+        return library.write_frame(context, packet)
     }
 
     /// Writes out everything that is pending.
@@ -174,13 +197,7 @@ final class Muxer {
     private func addStream(
         _ description: StreamDescription, format: ContainerFormat, parameterSets: [UInt8]
     ) throws(OutputError) {
-        guard let stream = library.new_stream(context, nil), let parameters = stream.pointee.codecpar,
-            let extradata = av_mallocz(parameterSets.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
-        else { throw OutputError(.containerFailed(detail: "out of memory"), output: file.name) }
-        UnsafeMutableRawBufferPointer(start: extradata, count: parameterSets.count)
-            .copyBytes(from: parameterSets)
-        parameters.pointee.extradata = extradata.assumingMemoryBound(to: UInt8.self)
-        parameters.pointee.extradata_size = Int32(clamping: parameterSets.count)
+        let (stream, parameters) = try addStream(configuration: parameterSets)
         parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
         parameters.pointee.codec_id = description.codec == .h264 ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC
         if format == .mp4 {
@@ -210,6 +227,31 @@ final class Muxer {
         }
     }
 
+    private func addSound(_ sound: SoundDescription) throws(OutputError) {
+        let (stream, parameters) = try addStream(configuration: sound.configuration)
+        parameters.pointee.codec_type = AVMEDIA_TYPE_AUDIO
+        parameters.pointee.codec_id = sound.codec.identifier
+        parameters.pointee.sample_rate = Int32(sound.format.rate)
+        av_channel_layout_default(&parameters.pointee.ch_layout, Int32(sound.format.channels))
+        parameters.pointee.frame_size = Int32(sound.packetFrames)
+        parameters.pointee.bit_rate = Int64(sound.bitRate ?? 0)
+        stream.pointee.time_base = AVRational(num: 1, den: Int32(sound.format.rate))
+    }
+
+    /// - Parameter configuration: what a decoder needs first.
+    private func addStream(
+        configuration: [UInt8]
+    ) throws(OutputError) -> (UnsafeMutablePointer<AVStream>, UnsafeMutablePointer<AVCodecParameters>) {
+        guard let stream = library.new_stream(context, nil), let parameters = stream.pointee.codecpar,
+            let extradata = av_mallocz(configuration.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
+        else { throw OutputError(.containerFailed(detail: "out of memory"), output: file.name) }
+        UnsafeMutableRawBufferPointer(start: extradata, count: configuration.count)
+            .copyBytes(from: configuration)
+        parameters.pointee.extradata = extradata.assumingMemoryBound(to: UInt8.self)
+        parameters.pointee.extradata_size = Int32(clamping: configuration.count)
+        return (stream, parameters)
+    }
+
     /// - Returns: ticks a second of the packets' times.
     private func writeHeader(_ wanted: [(name: String, value: String)]) throws(OutputError) -> Int64 {
         var options: OpaquePointer?
@@ -218,12 +260,20 @@ final class Muxer {
         try check(library.write_header(context, &options))
         // A remaining option is one that libavformat does not know, and without it the file would not survive
         // a crash.
-        guard av_dict_count(options) == 0, let base = context.pointee.streams[0]?.pointee.time_base,
-            base.num > 0, base.den >= base.num
-        else {
+        guard av_dict_count(options) == 0, let rate = ticksPerSecond(ofStream: 0) else {
             throw OutputError(.containerFailed(detail: "unknown option"), output: file.name)
         }
-        return Int64(base.den / base.num)
+        soundClock = ticksPerSecond(ofStream: 1).map(SoundTicks.init)
+        return rate
+    }
+
+    /// The muxer decides.
+    private func ticksPerSecond(ofStream index: Int) -> Int64? {
+        guard index < Int(context.pointee.nb_streams), let stream = context.pointee.streams[index] else {
+            return nil
+        }
+        let base = stream.pointee.time_base
+        return base.num > 0 && base.den >= base.num ? Int64(base.den / base.num) : nil
     }
 
     /// Some muxers do not report that writing failed, so our own error takes precedence.

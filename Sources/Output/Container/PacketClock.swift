@@ -29,6 +29,9 @@ struct PacketClock {
     /// The nominal duration of a picture in ticks.
     var frameTicks: Int64 { presentation.frameTicks }
 
+    /// The presentation time of something else that was captured, as if by the same clock; nil before the first picture.
+    func time(at timestamp: Instant) -> Duration? { presentation.recordingTime(at: timestamp) }
+
     /// The times of the next picture in decoding order.
     /// - Parameters:
     ///   - number: its place in presentation order.

@@ -16,29 +16,42 @@ final class BroadcastBuffer: @unchecked Sendable {
     private var first = 0
     private var end = 0
     private var byteCount = 0
+    private var pictureCount = 0
     private var isFinished = false
     private let longestTime: Duration
     private let byteLimit: Int
 
-    /// An access unit and its arrival time.
+    /// An access unit or a packet of sound, and its arrival time.
     struct Entry {
-        let unit: AccessUnit
+        /// Nil for sound, which is framed.
+        let unit: AccessUnit?
         /// What receivers get; nil for the access unit's own bytes.
         let framed: FramedUnit?
         let arrival: Instant
+        /// How many pictures came before it.
+        let picturesBefore: Int
+
+        /// Whether it is a picture.
+        var isPicture: Bool { unit != nil }
+
+        /// Whether decoding can begin here.
+        var isIDR: Bool { unit?.isIDR == true }
 
         /// The number of bytes that receivers get.
-        var count: Int { framed?.bytes.count ?? unit.count }
+        var count: Int { framed?.bytes.count ?? unit?.count ?? 0 }
 
         /// Provides access to the bytes that receivers get.
         func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-            if let framed { framed.bytes.withUnsafeBytes(body) } else { unit.withUnsafeBytes(body) }
+            if let framed { return framed.bytes.withUnsafeBytes(body) }
+            return unit?.withUnsafeBytes(body) ?? body(UnsafeRawBufferPointer(start: nil, count: 0))
         }
     }
 
     /// The numbers of the buffered units.
     struct Window: Equatable {
         var range: Range<Int>
+        /// How many pictures came before its end.
+        var pictureCount = 0
         /// No more units come.
         var isFinished: Bool
     }
@@ -61,22 +74,35 @@ final class BroadcastBuffer: @unchecked Sendable {
     }
 
     /// Adds a unit, removing the oldest ones if there is no room. Never blocks.
-    /// - Parameter framed: what receivers get; nil for the unit's own bytes.
-    func append(_ unit: AccessUnit, framed: FramedUnit? = nil, at now: Instant) {
-        let entry = Entry(unit: unit, framed: framed, arrival: now)
+    /// - Parameters:
+    ///   - unit: nil for sound.
+    ///   - framed: what receivers get; nil for the unit's own bytes.
+    func append(_ unit: AccessUnit?, framed: FramedUnit? = nil, at now: Instant) {
         monitor.withLock {
             guard !isFinished else { return }
+            let entry = Entry(unit: unit, framed: framed, arrival: now, picturesBefore: pictureCount)
             while first < end, isFull(for: entry, at: now) { removeFirst() }
             entries[end % entries.count] = entry
             end += 1
             byteCount += entry.count
+            pictureCount += entry.isPicture ? 1 : 0
         }
     }
 
     /// No more units come.
     func finish() { monitor.withLock { isFinished = true } }
 
-    var window: Window { monitor.withLock { Window(range: first..<end, isFinished: isFinished) } }
+    var window: Window {
+        monitor.withLock { Window(range: first..<end, pictureCount: pictureCount, isFinished: isFinished) }
+    }
+
+    /// How many pictures came before a unit that is in the buffer, or comes next.
+    func pictureCount(before number: Int) -> Int {
+        monitor.withLock {
+            (first..<end).contains(number)
+                ? entries[number % entries.count]?.picturesBefore ?? pictureCount : pictureCount
+        }
+    }
 
     /// Returns the unit with a number, or nil if it was removed or has not arrived yet.
     subscript(number: Int) -> Entry? {

@@ -143,12 +143,14 @@ final class BroadcastLoop {
     private func noteLatest(in window: BroadcastBuffer.Window) {
         guard window.range.upperBound > seenUnits else { return }
         for number in max(seenUnits, window.range.lowerBound)..<window.range.upperBound {
-            guard let entry = buffer[number], entry.unit.isIDR else { continue }
+            guard let entry = buffer[number], entry.isIDR else { continue }
             keyframes.noteKeyframe(at: entry.arrival)
             latestKeyframe = number
         }
         seenUnits = window.range.upperBound
-        if let entry = buffer[seenUnits - 1] { keyframes.note(entry.unit.frameNumber, at: entry.arrival) }
+        if let entry = buffer[seenUnits - 1], let unit = entry.unit {
+            keyframes.note(unit.frameNumber, at: entry.arrival)
+        }
     }
 
     private func forceKeyframe(at now: Instant) {
@@ -193,9 +195,10 @@ extension BroadcastLoop {
         let token = UInt64(slot + Token.firstReceiver)
         let statistics = ReceiverStatistics(peer: peer, joined: now - start)
         hungUp[slot] = false
+        let position = firstPosition(in: buffer.window, at: now)
         let receiver = Receiver(
-            id: ledger.add(statistics), connection, statistics: statistics,
-            position: firstPosition(in: buffer.window, at: now), repeatedEnd: repeatedEnd)
+            id: ledger.add(statistics), connection, statistics: statistics, position: position,
+            picturesBefore: buffer.pictureCount(before: position), repeatedEnd: repeatedEnd)
         receivers[slot] = receiver
         events.report(.joined(peer: peer), at: now)
         guard poller.watch(descriptor, for: [.readable, .writable], token: token) else {

@@ -2,6 +2,7 @@ import Bitstream
 import Files
 import Glibc
 import Network
+import Sound
 import Threading
 
 /// Sends a stream to any number of receivers over TCP, without delay: raw Annex B, or framed.
@@ -133,21 +134,22 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     /// - Parameters:
     ///   - password: for the address's user; nil for none.
     ///   - trust: who may vouch for an encrypted connection's server; nil if it is not encrypted.
+    ///   - sound: what is sent besides the pictures; nil for nothing.
     ///   - requestKeyframe: makes the next frame an IDR; called on the sink's thread.
     ///   - report: receives events, on the sink's thread.
     public convenience init(
         publishingTo address: RTSPAddress, password: String?, trust: TLSTrust?, codec: Codec,
-        options: LiveOptions,
+        sound: SoundDescription? = nil, options: LiveOptions,
         requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
     ) throws(OutputError) {
         var options = options
         options.mostReceivers = 1
         options.startsAtLatestKeyframe = true
         var random = SystemRandomNumberGenerator()
-        let framing = RTPFraming(codec: codec, using: &random)
+        let framing = RTPFraming(codec: codec, sound: sound, using: &random)
         let (goodbye, patience) = (framing.goodbye, options.timeout)
         do throws(NetworkError) {
-            let announcement = try StreamAnnouncement()
+            let announcement = try StreamAnnouncement(sound: sound)
             try self.init(
                 source: DialingSource("\(address)") { (interruption) throws(NetworkError) in
                     var connection = try Connection(
@@ -199,6 +201,16 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
         var framed: FramedUnit?
         if let framing { framed = try framedUnits.make(unit, with: framing) }
         buffer.append(unit, framed: framed, at: .now)
+        wakeUp.wake()
+    }
+
+    public var takesSound: Bool { framing?.takesSound == true }
+
+    public func write(_ sound: SoundPacket) throws(OutputError) {
+        guard let framing else { return }
+        let framed = try framedUnits.make(sound, with: framing)
+        guard !framed.bytes.isEmpty else { return }
+        buffer.append(nil, framed: framed, at: .now)
         wakeUp.wake()
     }
 

@@ -1,5 +1,6 @@
 import Bitstream
 import CFormat
+import Sound
 
 /// A stream in a container without an end, muxed once for all receivers, who may join at any keyframe.
 ///
@@ -32,14 +33,24 @@ final class ContainerFraming: LiveFraming {
         if format == .matroska { try muxer?.flush() }
     }
 
+    var takesSound: Bool { stream.sound != nil }
+
+    func frame(_ sound: SoundPacket, into bytes: inout [UInt8]) throws(OutputError) {
+        guard let muxer else { return }
+        swap(&memory.bytes, &bytes)
+        defer { swap(&memory.bytes, &bytes) }
+        try muxer.write(sound)
+        if format == .matroska { try muxer.flush() }
+    }
+
     /// Matroska's header applies to everything that follows; a transport stream has the stream's own parameter sets.
     func beginStream() throws(OutputError) {
         if format == .matroska { throw OutputError(.formatChanged, output: memory.name) }
     }
 
-    /// With a picture's length, receivers need not wait for the next one.
+    /// With a picture's length, receivers need not wait for the next one. Packets of sound do not wait for each other.
     private static func options(_ format: ContainerFormat) -> [(name: String, value: String)] {
-        format == .transportStream ? [("omit_video_pes_length", "0")] : []
+        format == .transportStream ? [("omit_video_pes_length", "0"), ("pes_payload_size", "0")] : []
     }
 
     private func begin(with keyframe: AccessUnit) throws(OutputError) -> Muxer {

@@ -155,7 +155,7 @@ extension Connection {
             throw NetworkError(.interrupted, address: "\(address)")
         }
         let publication = try RTSPPublication(
-            to: address, description: description.text, control: SessionDescription.control,
+            to: address, description: description.text, controls: description.controls,
             password: password, trust: trust, timeout: DialingSource.attemptTimeout, patience: patience,
             interruption: interruption)
         let (farewell, relay) = (publication.farewell, publication.relay)

@@ -1,4 +1,5 @@
 import Bitstream
+import Sound
 import Time
 
 /// Wraps access units in what a live output's receivers get, once for all of them. Belongs to the output's writer.
@@ -6,6 +7,12 @@ protocol LiveFraming: AnyObject {
     /// Appends an access unit's bytes as they are sent.
     /// - Parameter bytes: empty, with the capacity of earlier units.
     func frame(_ unit: AccessUnit, into bytes: inout [UInt8]) throws(OutputError)
+
+    /// Whether it has sound.
+    var takesSound: Bool { get }
+
+    /// Appends a packet of sound as it is sent; nothing before the first access unit.
+    func frame(_ sound: SoundPacket, into bytes: inout [UInt8]) throws(OutputError)
 
     /// Notes that the following pictures have another format.
     func beginStream() throws(OutputError)
@@ -37,6 +44,15 @@ struct FramedUnitPool {
         framed.bytes.removeAll(keepingCapacity: true)
         try framing.frame(unit, into: &framed.bytes)
         framed.prologue = framing.prologue
+        return framed
+    }
+
+    /// Returns a packet of sound as it is sent.
+    mutating func make(_ sound: SoundPacket, with framing: any LiveFraming) throws(OutputError) -> FramedUnit
+    {
+        let framed = takeFree()
+        framed.bytes.removeAll(keepingCapacity: true)
+        try framing.frame(sound, into: &framed.bytes)
         return framed
     }
 

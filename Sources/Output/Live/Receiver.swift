@@ -34,6 +34,8 @@ final class Receiver {
     private let repeatedEnd: Int
     /// The number of the unit after `current`.
     private(set) var position: Int
+    /// How many pictures came before that one.
+    private var picturesBefore: Int
     /// The unit being sent, and how much of it has been sent.
     private var current: BroadcastBuffer.Entry?
     private var offset = 0
@@ -60,10 +62,11 @@ final class Receiver {
 
     /// - Parameters:
     ///   - position: the number of its first unit.
+    ///   - picturesBefore: how many pictures came before that unit.
     ///   - repeatedEnd: the number of the first unit that no earlier receiver has got.
     init(
         id: Int, _ connection: consuming Connection, statistics: ReceiverStatistics, position: Int,
-        repeatedEnd: Int = 0
+        picturesBefore: Int, repeatedEnd: Int = 0
     ) {
         self.id = id
         origin = connection.origin
@@ -72,7 +75,7 @@ final class Receiver {
         relayStart = relay?.confirmedByteCount ?? 0
         socket = connection.socket
         self.statistics = statistics
-        self.position = position
+        (self.position, self.picturesBefore) = (position, picturesBefore)
         self.repeatedEnd = repeatedEnd
     }
 
@@ -123,11 +126,11 @@ final class Receiver {
         noteLag(at: now)
         let isLate = gate.isOpen
         if isLate, current != nil, offset == 0 {
+            if current?.isPicture == true { statistics.dropped += 1 }
             current = nil
-            statistics.dropped += 1
         }
-        drop(window.range.upperBound - position)
-        position = window.range.upperBound
+        drop(window.pictureCount - picturesBefore)
+        (position, picturesBefore) = (window.range.upperBound, window.pictureCount)
         gate.close()
         (overflowedSince, latestOverflow) = (overflowedSince ?? now, now)
         return isLate
@@ -185,16 +188,16 @@ final class Receiver {
         statistics.bytes += byteCount
         offset += byteCount
         guard offset == entry.count else { return }
-        statistics.units += 1
-        if entry.unit.isIDR { statistics.keyframes += 1 }
+        statistics.units += entry.isPicture ? 1 : 0
+        if entry.isIDR { statistics.keyframes += 1 }
         if position <= repeatedEnd { noteRepeated(entry) }
         noteLag(at: now)
         current = nil
     }
 
     private func noteRepeated(_ entry: BroadcastBuffer.Entry) {
-        statistics.repeated.units += 1
-        statistics.repeated.keyframes += entry.unit.isIDR ? 1 : 0
+        statistics.repeated.units += entry.isPicture ? 1 : 0
+        statistics.repeated.keyframes += entry.isIDR ? 1 : 0
         statistics.repeated.bytes += entry.count
     }
 
@@ -210,22 +213,27 @@ final class Receiver {
     /// Skips units that the gate rejects, even while the rest of an earlier unit waits to be sent.
     private func skip(in buffer: BroadcastBuffer) {
         while !gate.isOpen, let entry = buffer[position] {
-            if gate.admits(entry.unit) {
+            if let unit = entry.unit, gate.admits(unit) {
                 if !hasStarted { prologue = entry.framed?.prologue[...] ?? [] }
                 hasStarted = true
                 return
             }
-            drop(1)
-            position += 1
+            drop(entry.isPicture ? 1 : 0)
+            advance(past: entry)
         }
     }
 
     private func next(in buffer: BroadcastBuffer) -> BroadcastBuffer.Entry? {
         skip(in: buffer)
         guard gate.isOpen, let entry = buffer[position] else { return nil }
-        position += 1
+        advance(past: entry)
         (current, offset) = (entry, 0)
         return entry
+    }
+
+    private func advance(past entry: BroadcastBuffer.Entry) {
+        position += 1
+        picturesBefore += entry.isPicture ? 1 : 0
     }
 
     private func drop(_ count: Int) {
@@ -242,7 +250,7 @@ final class Receiver {
     ) {
         noteLag(at: now)
         if departure == .cutOff {
-            drop(window.range.upperBound - position + (current == nil ? 0 : 1))
+            drop(window.pictureCount - picturesBefore + (current?.isPicture == true ? 1 : 0))
         }
         statistics.left = elapsed
         statistics.departure = departure

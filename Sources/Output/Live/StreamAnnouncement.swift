@@ -1,5 +1,6 @@
 import Bitstream
 import Network
+import Sound
 import Threading
 
 /// Hands the latest description of a stream from its writer to the thread that announces it.
@@ -10,14 +11,19 @@ final class StreamAnnouncement: @unchecked Sendable {
     private var description: SessionDescription?
     /// What it was made from. Belongs to the writer.
     private var parameterSets: [UInt8] = []
+    private let sound: SoundDescription?
 
-    init() throws(NetworkError) { wakeUp = try WakeUp() }
+    /// - Parameter sound: what is sent besides the pictures; nil for nothing.
+    init(sound: SoundDescription? = nil) throws(NetworkError) {
+        wakeUp = try WakeUp()
+        self.sound = sound
+    }
 
     /// Notes a keyframe's parameter sets, which rarely change.
     func note(_ keyframe: AccessUnit) {
         let end = keyframe.units.prefix { $0.header.isParameterSet }.last?.bytes.upperBound ?? 0
         let isKnown = keyframe.withUnsafeBytes { $0[..<end].elementsEqual(parameterSets) }
-        guard !isKnown, let latest = SessionDescription(keyframe: keyframe) else { return }
+        guard !isKnown, let latest = SessionDescription(keyframe: keyframe, sound: sound) else { return }
         parameterSets = keyframe.withUnsafeBytes { Array($0[..<end]) }
         monitor.withLock { description = latest }
         wakeUp.wake()

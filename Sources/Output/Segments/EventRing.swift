@@ -1,10 +1,10 @@
 import Bitstream
+import Sound
 import Time
 
-/// The latest access units, held in memory until an event: the event's file then begins before the event.
+/// The latest access units and their sound, held in memory until an event: the event's file then begins before the event.
 ///
-/// A ring begins with an IDR, and drops whole groups of pictures. It keeps references to access units and
-/// does not copy them.
+/// A ring begins with an IDR, and drops whole groups of pictures. It keeps references and does not copy them.
 public struct EventRing: Sendable {
     /// How much to keep.
     public struct Plan: Sendable, Hashable {
@@ -43,7 +43,7 @@ public struct EventRing: Sendable {
     }
 
     private let plan: Plan
-    private var units: [AccessUnit] = []
+    private var items: [StreamItem] = []
     private var byteCount = 0
     private var state = State.keeping
 
@@ -51,13 +51,13 @@ public struct EventRing: Sendable {
     public init(_ plan: Plan) { self.plan = plan }
 
     /// Begins an event or extends the current one.
-    /// - Returns: the access units to write at once, oldest first.
-    public mutating func trigger() -> [AccessUnit] {
+    /// - Returns: what to write at once, oldest first.
+    public mutating func trigger() -> [StreamItem] {
         if case .event = state {
             state = .event(end: nil)
             return []
         }
-        state = units.isEmpty ? .awaited : .event(end: nil)
+        state = items.isEmpty ? .awaited : .event(end: nil)
         return takeAll()
     }
 
@@ -80,36 +80,52 @@ public struct EventRing: Sendable {
         }
     }
 
-    /// Drops the kept access units, because another stream follows.
+    /// Takes a packet of sound.
+    /// - Returns: whether to write it; if not, the ring keeps what belongs to its pictures.
+    public mutating func next(_ packet: SoundPacket) -> Bool {
+        if case .event = state { return true }
+        if !items.isEmpty { add(.sound(packet)) }
+        return false
+    }
+
+    /// Drops what is kept, because another stream follows.
     public mutating func clear() { _ = takeAll() }
 
-    private mutating func takeAll() -> [AccessUnit] {
+    private mutating func takeAll() -> [StreamItem] {
         byteCount = 0
-        defer { units = [] }
-        return units
+        defer { items = [] }
+        return items
     }
 
     private mutating func append(_ unit: AccessUnit) {
-        guard unit.isIDR || !units.isEmpty else { return }
-        units.append(unit)
-        byteCount += Self.size(of: unit)
-        while let next = secondIDR,
-            byteCount > plan.byteLimit || unit.timestamp - units[next].timestamp >= plan.before
+        guard unit.isIDR || !items.isEmpty else { return }
+        add(.picture(unit))
+        while let (place, next) = secondIDR,
+            byteCount > plan.byteLimit || unit.timestamp - next.timestamp >= plan.before
         {
-            removeFirst(next)
+            removeFirst(place)
         }
-        if byteCount > plan.byteLimit { removeFirst(units.count) }
+        if byteCount > plan.byteLimit { removeFirst(items.count) }
+    }
+
+    private mutating func add(_ item: StreamItem) {
+        items.append(item)
+        byteCount += Self.size(of: item)
     }
 
     /// Where the second group of pictures begins.
-    private var secondIDR: Int? { units.dropFirst().firstIndex(where: \.isIDR) }
-
-    private mutating func removeFirst(_ count: Int) {
-        byteCount -= units[..<count].reduce(0) { $0 + Self.size(of: $1) }
-        units.removeFirst(count)
+    private var secondIDR: (place: Int, unit: AccessUnit)? {
+        for place in items.indices.dropFirst() {
+            if let unit = items[place].picture, unit.isIDR { return (place, unit) }
+        }
+        return nil
     }
 
-    /// An access unit's memory: its bytes, plus bookkeeping, which exceeds the size of a picture in which
-    /// nothing moves.
-    private static func size(of unit: AccessUnit) -> Int { unit.count + 512 }
+    private mutating func removeFirst(_ count: Int) {
+        byteCount -= items[..<count].reduce(0) { $0 + Self.size(of: $1) }
+        items.removeFirst(count)
+    }
+
+    /// An item's memory: its bytes, plus bookkeeping, which exceeds the size of a picture in which nothing moves.
+    private static func size(of item: StreamItem) -> Int { item.count + 512 }
 }

@@ -1,6 +1,7 @@
 import Bitstream
 import Files
 import Glibc
+import Sound
 import Time
 
 /// A recording in segments: files that each begin with an IDR and play by themselves. No access unit is lost
@@ -99,6 +100,15 @@ public final class SegmentRecorder: AccessUnitSink {
         if outage.isActive { resume() }
         writeTimestamp(of: unit)
         grow(by: unit.count)
+    }
+
+    public var takesSound: Bool { files.stream.sound != nil }
+
+    /// Sound belongs to the file in which it begins; what has no pictures, as in an outage, has no file.
+    public func write(_ sound: SoundPacket) throws(OutputError) {
+        guard let sink = segment?.sink else { return }
+        do throws(OutputError) { try sink.write(sound) } catch { throw interrupt(error, lost: 0) }
+        grow(by: sound.count)
     }
 
     public func beginStream(_ description: StreamDescription) {
@@ -206,7 +216,8 @@ extension SegmentRecorder {
 extension SegmentRecorder {
     /// Ends the file with the access unit before the one that could not be written, and sets the time of the next
     /// attempt: at once if old segments made room.
-    private func interrupt(_ error: OutputError) -> OutputError {
+    /// - Parameter lost: access units.
+    private func interrupt(_ error: OutputError, lost: Int = 1) -> OutputError {
         let (now, before) = (clock.now, retracted.count)
         // The cause is known.
         try? endSegment()
@@ -216,8 +227,8 @@ extension SegmentRecorder {
             outage.begin(with: error, isReported: reporter.reportInterruption(error), at: now)
         }
         outage.postpone(at: now, skipsPause: !removed.isEmpty)
-        outage.lose(retracted.count - before)
-        return loss(error)
+        outage.lose(retracted.count - before + lost)
+        return error
     }
 
     private func resume() {
@@ -226,8 +237,8 @@ extension SegmentRecorder {
     }
 
     /// Counts an access unit that cannot be written.
-    private func loss(_ error: OutputError? = nil) -> OutputError {
+    private func loss() -> OutputError {
         outage.lose(1)
-        return error ?? outage.error ?? OutputError(.noKeyframe, output: name)
+        return outage.error ?? OutputError(.noKeyframe, output: name)
     }
 }

@@ -64,6 +64,12 @@ public struct PresentationClock {
         return time
     }
 
+    /// The time since the first picture of something else, which the same clock has stamped; nil for what was before.
+    func recordingTime(at timestamp: Instant) -> Duration? {
+        let time = Duration.nanoseconds(timestamp.nanoseconds) + offset
+        return window.isEmpty || time < .zero ? nil : time
+    }
+
     /// A tick for each step from one picture to another.
     private static func room(between first: Int, and second: Int) -> Int64 {
         Int64(max(1, min(second &- first, windowLength)))

@@ -11,15 +11,13 @@ struct LiveOutput {
     let control: RecordingControl
 
     /// Opens the sink of a choice that is live.
-    func open(_ choice: OutputChoice, _ form: OutputChoice.Live, _ provider: BackendEncoderProvider)
-        throws(OutputError)
-        -> BroadcastSink
-    {
-        let container = choice.container.map {
-            BroadcastSink.LiveContainer($0, stream: StreamDescription(provider))
-        }
+    func open(
+        _ choice: OutputChoice, _ form: OutputChoice.Live, _ provider: BackendEncoderProvider,
+        _ stream: StreamDescription
+    ) throws(OutputError) -> BroadcastSink {
+        let container = choice.container.map { BroadcastSink.LiveContainer($0, stream: stream) }
         var options = arguments.options
-        options.follow(StreamDescription(provider), keyframeInterval: provider.keyframeInterval)
+        options.follow(stream, keyframeInterval: provider.keyframeInterval)
         let requestKeyframe: @Sendable () -> Void = { [control] in control.requestKeyframe() }
         switch form {
         case .listening(let address):
@@ -38,14 +36,13 @@ struct LiveOutput {
         case .sending(let url):
             let outages = OutageNotice(console: console, output: "\(url)")
             return try BroadcastSink(
-                sendingTo: url, passphrase: PublishingPassword.own.value, stream: StreamDescription(provider),
-                options: options,
+                sendingTo: url, passphrase: PublishingPassword.own.value, stream: stream, options: options,
                 requestKeyframe: requestKeyframe, report: { event in outages.report(event) })
         case .publishing(let address):
             let outages = OutageNotice(console: console, output: "\(address)")
             return try BroadcastSink(
                 publishingTo: address, password: address.password ?? PublishingPassword.own.value,
-                trust: try trust(for: address), codec: provider.codec, options: options,
+                trust: try trust(for: address), codec: provider.codec, sound: stream.sound, options: options,
                 requestKeyframe: requestKeyframe,
                 report: { event in outages.report(event) })
         }

@@ -7,7 +7,8 @@ extension RecordCommand {
         SegmentRule(), AlignRule(), RingRule(), MotionRule(), RetentionRule(), PaceRule(), OverwriteRule(),
         SourceRule(), CameraCodingRule(), PictureRule(), ClientLimitRule(), AddressLimitRule(),
         ClientRule(),
-        PublishingRule(), TimeLapseRule(), StreamFormatRule(), SyncRule(), OnSegmentRule(), RateWindowRule(),
+        PublishingRule(), TimeLapseRule(), SoundRule(), StreamFormatRule(), SyncRule(), OnSegmentRule(),
+        RateWindowRule(),
         CodingRule(),
     ]
 

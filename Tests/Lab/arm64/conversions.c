@@ -132,9 +132,13 @@ static int rgb(void) {
     return failed;
 }
 
-// Full range to limited and BT.601 to BT.709, near enough.
-static int changes(void) {
-    const struct color_change change = {14071, -1644, 1660 - 5000, (16 << 14) + (1 << 13), 14500, 1680, 1100, 14600};
+// Full range to limited and BT.601 to BT.709, near enough, and limited range to full.
+static const struct color_change all_changes[] = {
+    {14071, -1644, 1660 - 5000, 0, 16, 14500, 1680, 1100, 14600},
+    {19077, 0, 0, 16, 0, 18651, 0, 0, 18651},
+};
+
+static int changes(const struct color_change change) {
     uint64_t sum = 0;
     int failed = 0;
     for (int step = 1; step <= 2; step++) {
@@ -209,7 +213,7 @@ int main(void) {
     for (size_t i = 0; i < ROOM; i++) input[i] = random_byte();
     int failed = libyuv();
     failed |= rgb();
-    failed |= changes();
+    for (int i = 0; i < 2; i++) failed |= changes(all_changes[i]);
     failed |= jpeg();
     failed |= vendor();
     return failed;

@@ -42,7 +42,7 @@ struct RTPPacket {
 
     /// What it says as a sender report; nil if it is none.
     var report: Report? {
-        guard channel == 1, bytes.count >= 28, type == 200 & 0x7F, bytes[0] == 0x80 else { return nil }
+        guard channel % 2 == 1, bytes.count >= 28, type == 200 & 0x7F, bytes[0] == 0x80 else { return nil }
         return Report(
             source: UInt32(number(at: 4, 4)),
             seconds: Double(number(at: 8, 4)) - 2_208_988_800 + Double(number(at: 12, 4)) / 0x1p32,

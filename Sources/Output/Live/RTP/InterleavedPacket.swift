@@ -2,8 +2,10 @@
 enum InterleavedPacket {
     /// The channels that camrec asks the server for.
     enum Channel: UInt8 {
-        case media = 0
-        case control = 1
+        case pictures = 0
+        case pictureReports = 1
+        case sound = 2
+        case soundReports = 3
     }
 
     /// Appends what precedes a packet.

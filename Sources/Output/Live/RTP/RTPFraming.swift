@@ -1,31 +1,44 @@
 import Bitstream
+import Sound
 import Time
 
-/// A stream as RTP packets within a connection, each picture at its capture time.
+/// Pictures and sound as RTP packets within a connection, each at its capture time.
 ///
 /// A sender report precedes each IDR, so that a receiver knows the wall-clock time from its first picture on, and the
-/// others at least every five seconds.
+/// others at least every five seconds; those of sound let it play both together.
 final class RTPFraming: LiveFraming {
     private var packetizer: RTPPacketizer
+    private var pictureClock: RTPClock
+    /// Nil without sound.
+    private var sound: (packetizer: SoundPacketizer, clock: RTPClock)?
     private let clock: any TimeSource
-    /// The time on the stream's clock of its first picture: random, as RFC 3550, 5.1 asks.
-    private let firstTimestamp: UInt32
+    /// When the first picture was captured: sound before it is left out.
     private var firstCapture: Instant?
     private var nextReport = Instant.distantPast
+    private var nextSoundReport = Instant.distantPast
 
     private static let reportInterval = Duration.seconds(5)
-    /// Ticks a second (RFC 6184, 8.2.1; RFC 7798, 7.1).
-    private static let rate: Int128 = 90_000
+    /// Ticks a second of pictures (RFC 6184, 8.2.1; RFC 7798, 7.1).
+    private static let rate = 90_000
     /// The longest time from capture to here, beyond which a source has a clock of its own.
     private static let longestDelay = Duration.seconds(10)
 
     init(
-        codec: Codec, clock: any TimeSource = SystemTime(), using random: inout some RandomNumberGenerator
+        codec: Codec, sound: SoundDescription? = nil, clock: any TimeSource = SystemTime(),
+        using random: inout some RandomNumberGenerator
     ) {
         packetizer = RTPPacketizer(
             codec: codec, source: .random(in: 1 ... .max, using: &random),
             sequence: .random(in: 0 ... .max, using: &random))
-        firstTimestamp = .random(in: 0 ... .max, using: &random)
+        pictureClock = RTPClock(rate: Self.rate, first: .random(in: 0 ... .max, using: &random))
+        if let sound {
+            let packetizer = SoundPacketizer(
+                codec: sound.codec, source: .random(in: 1 ... .max, using: &random),
+                sequence: .random(in: 0 ... .max, using: &random))
+            self.sound = (
+                packetizer, RTPClock(rate: sound.format.rate, first: .random(in: 0 ... .max, using: &random))
+            )
+        }
         self.clock = clock
     }
 
@@ -35,37 +48,74 @@ final class RTPFraming: LiveFraming {
     /// A server learns everything before.
     var prologue: [UInt8] { [] }
 
+    var takesSound: Bool { sound != nil }
+
     /// Sent after the stream's end.
     var goodbye: [UInt8] {
         var bytes: [UInt8] = []
-        SenderReport.appendGoodbye(of: packetizer.source, to: &bytes)
+        SenderReport.appendGoodbye(of: packetizer.stream.source, to: &bytes)
+        if let sound {
+            SenderReport.appendGoodbye(of: sound.packetizer.stream.source, on: .soundReports, to: &bytes)
+        }
         return bytes
     }
 
     func frame(_ unit: AccessUnit, into bytes: inout [UInt8]) {
-        let timestamp = timestamp(at: unit.timestamp)
+        firstCapture = firstCapture ?? unit.timestamp
+        let timestamp = pictureClock.timestamp(at: unit.timestamp)
         let now = clock.now
         if unit.isIDR || now >= nextReport {
             nextReport = now + Self.reportInterval
-            SenderReport(
-                source: packetizer.source, wallTime: wallTime(of: unit), timestamp: timestamp,
-                packetCount: packetizer.packetCount, byteCount: packetizer.byteCount
-            ).append(to: &bytes)
+            report(packetizer.stream, .pictureReports, at: unit.timestamp, timestamp).append(to: &bytes)
+            // The next packet of sound brings its report.
+            if unit.isIDR { nextSoundReport = .distantPast }
         }
         packetizer.append(unit, timestamp: timestamp, to: &bytes)
     }
 
-    private func timestamp(at capture: Instant) -> UInt32 {
-        let first = firstCapture ?? capture
-        firstCapture = first
-        let nanoseconds = Int128((capture - first).inNanoseconds)
-        return firstTimestamp &+ UInt32(truncatingIfNeeded: nanoseconds * Self.rate / 1_000_000_000)
+    func frame(_ packet: SoundPacket, into bytes: inout [UInt8]) {
+        guard var sound, let firstCapture, packet.timestamp >= firstCapture else { return }
+        let timestamp = sound.clock.timestamp(at: packet.timestamp)
+        let now = clock.now
+        if now >= nextSoundReport {
+            nextSoundReport = now + Self.reportInterval
+            report(sound.packetizer.stream, .soundReports, at: packet.timestamp, timestamp).append(to: &bytes)
+        }
+        sound.packetizer.append(packet, timestamp: timestamp, to: &bytes)
+        self.sound = sound
     }
 
-    /// When a picture was captured. Asked for every time: the clock may be set while the stream runs.
-    private func wallTime(of unit: AccessUnit) -> WallTime {
+    private func report(
+        _ stream: RTPStream, _ channel: InterleavedPacket.Channel, at capture: Instant, _ timestamp: UInt32
+    ) -> SenderReport {
+        SenderReport(
+            source: stream.source, channel: channel, wallTime: wallTime(at: capture), timestamp: timestamp,
+            packetCount: stream.packetCount, byteCount: stream.byteCount)
+    }
+
+    /// When something was captured. Asked for every time: the clock may be set while the stream runs.
+    private func wallTime(at capture: Instant) -> WallTime {
         // A driver may name the end of an exposure or of a transfer that is not over yet.
-        let isPlausible = (clock.now - unit.timestamp).magnitude <= Self.longestDelay
-        return isPlausible ? clock.wallTime(at: unit.timestamp) : clock.wallTime
+        let isPlausible = (clock.now - capture).magnitude <= Self.longestDelay
+        return isPlausible ? clock.wallTime(at: capture) : clock.wallTime
+    }
+}
+
+/// Converts capture times to a stream's clock, which begins anywhere, as RFC 3550, 5.1 asks.
+private struct RTPClock {
+    private let rate: Int128
+    private let first: UInt32
+    private var firstCapture: Instant?
+
+    /// - Parameters:
+    ///   - rate: ticks a second.
+    ///   - first: the time of what comes first: random.
+    init(rate: Int, first: UInt32) { (self.rate, self.first) = (Int128(rate), first) }
+
+    mutating func timestamp(at capture: Instant) -> UInt32 {
+        let start = firstCapture ?? capture
+        firstCapture = start
+        let nanoseconds = Int128((capture - start).inNanoseconds)
+        return first &+ UInt32(truncatingIfNeeded: nanoseconds * rate / 1_000_000_000)
     }
 }

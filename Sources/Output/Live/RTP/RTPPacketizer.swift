@@ -1,32 +1,20 @@
 import Bitstream
 
-/// Splits NAL units into RTP packets (RFC 3550, RFC 6184, RFC 7798), each preceded by its channel and length for a
-/// connection that carries several streams (RFC 2326, 10.12).
+/// Splits NAL units into RTP packets (RFC 3550, RFC 6184, RFC 7798).
 ///
 /// A NAL unit that fits is a packet of its own; a longer one is split into fragmentation units.
 struct RTPPacketizer {
     /// The dynamic payload type that the session description names.
     static let payloadType: UInt8 = 96
-    /// Identifies the stream among those of a session.
-    let source: UInt32
+    private(set) var stream: RTPStream
     private let codec: Codec
-    private var sequence: UInt16
-    /// Packets and bytes of payload so far, as sender reports count them.
-    private(set) var packetCount: UInt32 = 0
-    private(set) var byteCount: UInt32 = 0
-
-    /// The bytes after the header: a server can pass the packets on over UDP, within an Ethernet frame of 1500 bytes.
-    static let mostPayload = 1400
-    /// Of a packet's header.
-    static let headerLength = 12
-    /// Of the channel and the length before a packet.
-    static let prefixLength = 4
 
     /// - Parameters:
     ///   - source: random, so that no two streams of a session share it.
     ///   - sequence: the first packet's number, random as well.
     init(codec: Codec, source: UInt32, sequence: UInt16) {
-        (self.codec, self.source, self.sequence) = (codec, source, sequence)
+        self.codec = codec
+        stream = RTPStream(.pictures, payloadType: Self.payloadType, source: source, sequence: sequence)
     }
 
     /// Appends a picture's packets.
@@ -45,37 +33,25 @@ struct RTPPacketizer {
     private mutating func append(
         _ nalUnit: UnsafeRawBufferPointer, isLast: Bool, timestamp: UInt32, to bytes: inout [UInt8]
     ) {
-        guard nalUnit.count > Self.mostPayload else {
-            begin(payload: nalUnit.count, hasMarker: isLast, timestamp: timestamp, to: &bytes)
+        guard nalUnit.count > RTPStream.mostPayload else {
+            stream.begin(payload: nalUnit.count, hasMarker: isLast, timestamp: timestamp, to: &bytes)
             bytes += nalUnit
             return
         }
         let header = FragmentHeader(of: nalUnit, codec)
-        let mostContent = Self.mostPayload - header.length
+        let mostContent = RTPStream.mostPayload - header.length
         var rest = nalUnit.dropFirst(header.replacedLength)
         var isFirst = true
         while !rest.isEmpty {
             let part = rest.prefix(mostContent)
             rest = rest.dropFirst(part.count)
-            begin(
+            stream.begin(
                 payload: header.length + part.count, hasMarker: isLast && rest.isEmpty, timestamp: timestamp,
                 to: &bytes)
             header.append(isFirst: isFirst, isLast: rest.isEmpty, to: &bytes)
             bytes += part
             isFirst = false
         }
-    }
-
-    private mutating func begin(payload: Int, hasMarker: Bool, timestamp: UInt32, to bytes: inout [UInt8]) {
-        InterleavedPacket.begin(.media, length: Self.headerLength + payload, to: &bytes)
-        bytes.append(2 << 6)
-        bytes.append((hasMarker ? 0x80 : 0) | Self.payloadType)
-        bytes.append(bigEndian: sequence)
-        bytes.append(bigEndian: timestamp)
-        bytes.append(bigEndian: source)
-        sequence &+= 1
-        packetCount &+= 1
-        byteCount &+= UInt32(truncatingIfNeeded: payload)
     }
 }
 

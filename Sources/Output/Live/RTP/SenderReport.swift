@@ -4,6 +4,8 @@ import Time
 struct SenderReport {
     /// The stream's.
     let source: UInt32
+    /// Where its reports go.
+    var channel = InterleavedPacket.Channel.pictureReports
     /// When something in the stream happened, and when that is on the stream's clock.
     let wallTime: WallTime
     let timestamp: UInt32
@@ -21,7 +23,7 @@ struct SenderReport {
         // 28 bytes of report; 8 of description, the name with its type and length, and zeros to a multiple of 4.
         let text = 2 + Self.name.count
         let padding = 4 - text % 4
-        InterleavedPacket.begin(.control, length: 28 + 8 + text + padding, to: &bytes)
+        InterleavedPacket.begin(channel, length: 28 + 8 + text + padding, to: &bytes)
         bytes += [2 << 6, 200]
         bytes.append(bigEndian: UInt16(6))
         bytes.append(bigEndian: source)
@@ -38,8 +40,10 @@ struct SenderReport {
     }
 
     /// Appends that a stream has ended (RFC 3550, 6.6): a server then writes out what it holds back.
-    static func appendGoodbye(of source: UInt32, to bytes: inout [UInt8]) {
-        InterleavedPacket.begin(.control, length: 16, to: &bytes)
+    static func appendGoodbye(
+        of source: UInt32, on channel: InterleavedPacket.Channel = .pictureReports, to bytes: inout [UInt8]
+    ) {
+        InterleavedPacket.begin(channel, length: 16, to: &bytes)
         // A packet of RTCP begins with a report, here one of nothing that was received.
         bytes += [2 << 6, 201, 0, 1]
         bytes.append(bigEndian: source)

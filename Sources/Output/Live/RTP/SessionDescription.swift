@@ -1,26 +1,59 @@
 import Bitstream
 import Network
+import Sound
 
 /// A stream's description for an RTSP server, in SDP (RFC 8866).
 struct SessionDescription: Sendable, Equatable {
-    /// The name of the stream in it, which a request for the stream appends to the URL.
-    static let control = "streamid=0"
+    /// The names of the streams in it, which requests for them append to the URL.
+    let controls: [String]
 
     /// The lines.
     let text: String
 
-    /// - Parameter keyframe: an access unit with parameter sets; nil if it has not all of them.
-    init?(keyframe: AccessUnit) {
+    /// Nil if the keyframe has not all parameter sets.
+    /// - Parameters:
+    ///   - keyframe: an access unit with parameter sets.
+    ///   - sound: what is sent besides; nil for nothing.
+    init?(keyframe: AccessUnit, sound: SoundDescription? = nil) {
         guard let format = Self.format(keyframe) else { return nil }
         let type = RTPPacketizer.payloadType
-        let lines = [
+        var lines = [
             // No address: the server knows where the connection comes from.
             "v=0", "o=- 0 0 IN IP4 0.0.0.0", "s=camrec", "c=IN IP4 0.0.0.0", "t=0 0",
             "m=video 0 RTP/AVP \(type)",
             "a=rtpmap:\(type) \(keyframe.codec == .h264 ? "H264" : "H265")/90000",
-            "a=fmtp:\(type) \(format)", "a=control:\(Self.control)", "",
+            "a=fmtp:\(type) \(format)", "a=control:streamid=0",
         ]
-        text = lines.joined(separator: "\r\n")
+        if let sound { lines += Self.lines(sound) + ["a=control:streamid=1"] }
+        controls = sound == nil ? ["streamid=0"] : ["streamid=0", "streamid=1"]
+        text = (lines + [""]).joined(separator: "\r\n")
+    }
+
+    /// RFC 3640, 4.1 and 3.3.6; RFC 7587, 7.
+    private static func lines(_ sound: SoundDescription) -> [String] {
+        let type = SoundPacketizer.payloadType
+        let format = sound.format
+        let media = "m=audio 0 RTP/AVP \(type)"
+        switch sound.codec {
+        case .aac, .flac:
+            let configuration = sound.configuration.map { hexadecimal($0) }.joined()
+            return [
+                media, "a=rtpmap:\(type) MPEG4-GENERIC/\(format.rate)/\(format.channels)",
+                "a=fmtp:\(type) streamtype=5; profile-level-id=1; mode=AAC-hbr; sizelength=13; indexlength=3; "
+                    + "indexdeltalength=3; config=\(configuration)",
+            ]
+        case .opus:
+            // Always two channels in the map, whatever there are.
+            return [
+                media, "a=rtpmap:\(type) opus/48000/2",
+                "a=fmtp:\(type) sprop-stereo=\(format.channels == 2 ? 1 : 0)",
+            ]
+        }
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16, uppercase: true)
+        return digits.count == 1 ? "0\(digits)" : digits
     }
 
     /// RFC 6184, 8.2.1; RFC 7798, 7.2.1.
@@ -30,10 +63,7 @@ struct SessionDescription: Sendable, Equatable {
             let sequence = units(7, of: keyframe)
             let picture = units(8, of: keyframe)
             guard let first = sequence.first, first.count > 4, !picture.isEmpty else { return nil }
-            let profile = first[1...3].map { byte in
-                let digits = String(byte, radix: 16, uppercase: true)
-                return digits.count == 1 ? "0\(digits)" : digits
-            }
+            let profile = first[1...3].map(hexadecimal)
             return "packetization-mode=1; sprop-parameter-sets=\(list(sequence + picture)); "
                 + "profile-level-id=\(profile.joined())"
         case .hevc:

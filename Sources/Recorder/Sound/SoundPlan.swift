@@ -1,0 +1,22 @@
+import Sound
+
+/// The sound of a recording that is about to start.
+public struct SoundPlan {
+    /// Codes it. Only the recording's sound thread uses it from now on.
+    public let encoder: SoundEncoder
+    /// An open microphone; nil if it could not be opened yet.
+    public let microphone: (any SoundSource)?
+    /// Opens the microphone again; called on the sound thread.
+    public let open: @Sendable () throws(SoundError) -> any SoundSource
+    /// Receives what happens; called on the sound thread.
+    public let report: @Sendable (SoundEvent) -> Void
+
+    /// Creates a plan with an open encoder.
+    public init(
+        _ encoder: SoundEncoder, microphone: (any SoundSource)?,
+        open: @escaping @Sendable () throws(SoundError) -> any SoundSource,
+        report: @escaping @Sendable (SoundEvent) -> Void = { _ in }
+    ) {
+        (self.encoder, self.microphone, self.open, self.report) = (encoder, microphone, open, report)
+    }
+}

@@ -1,0 +1,83 @@
+import CFFmpeg
+import CSound
+
+/// Converts a microphone's samples to those that an encoder takes, and follows the drift of its clock (libswresample).
+/// Used by one thread.
+final class SoundResampler {
+    private let context: OpaquePointer
+    /// The samples that it takes.
+    let input: SoundFormat
+    private let outputRate: Int
+
+    /// Over which the speed is changed: the longer, the finer the steps.
+    private static let seconds = 8
+    /// No one hears a pitch that is a twentieth of a semitone off.
+    private static let largestChange = 0.003
+
+    /// - Parameters:
+    ///   - rate: the samples a second that come in, if they differ from what the microphone says.
+    init(_ input: SoundFormat, rate: Int? = nil, to output: SoundFormat, _ format: AVSampleFormat)
+        throws(SoundError)
+    {
+        self.input = SoundFormat(rate: rate ?? input.rate, channels: input.channels)
+        outputRate = output.rate
+        var (inLayout, outLayout) = (AVChannelLayout(), AVChannelLayout())
+        csound_set_layout(&inLayout, Int32(input.channels))
+        csound_set_layout(&outLayout, Int32(output.channels))
+        var context: OpaquePointer?
+        let result = swr_alloc_set_opts2(
+            &context, &outLayout, format, Int32(output.rate), &inLayout, AV_SAMPLE_FMT_S16,
+            Int32(self.input.rate), 0,
+            nil)
+        guard result == 0, let context else { throw Self.failure(result) }
+        // So that it resamples even between equal rates; without interpolation, changes of speed are rough.
+        av_opt_set_int(UnsafeMutableRawPointer(context), "flags", Int64(SWR_FLAG_RESAMPLE), 0)
+        av_opt_set_int(UnsafeMutableRawPointer(context), "linear_interp", 1, 0)
+        let start = swr_init(context)
+        guard start == 0 else {
+            var owned: OpaquePointer? = context
+            swr_free(&owned)
+            throw Self.failure(start)
+        }
+        self.context = context
+    }
+
+    deinit {
+        var owned: OpaquePointer? = context
+        swr_free(&owned)
+    }
+
+    /// Frames of the output that are still inside.
+    var delay: Int { Int(swr_get_delay(context, Int64(outputRate))) }
+
+    /// Converts frames.
+    /// - Parameters:
+    ///   - samples: interleaved; nil for what is still inside.
+    ///   - room: frames of output at most.
+    /// - Returns: the frames written.
+    func convert(
+        _ samples: UnsafePointer<Int16>?, frames: Int, into planes: inout SoundEncoder.Planes, room: Int
+    ) -> Int {
+        var bytes = samples.map { UnsafeRawPointer($0).assumingMemoryBound(to: UInt8.self) }
+        var targets = (planes[0], planes[1], planes[2], planes[3], planes[4], planes[5], planes[6], planes[7])
+        let written = withUnsafeMutablePointer(to: &targets) { targets in
+            targets.withMemoryRebound(to: UnsafeMutablePointer<UInt8>?.self, capacity: 8) { targets in
+                withUnsafeMutablePointer(to: &bytes) { bytes in
+                    csound_convert(context, targets, Int32(room), samples == nil ? nil : bytes, Int32(frames))
+                }
+            }
+        }
+        return max(0, Int(written))
+    }
+
+    /// Makes the output longer by as many frames within the next second, or shorter if negative; a few at most.
+    func stretch(by frames: Double) {
+        let limit = Double(outputRate) * Self.largestChange
+        let delta = max(-limit, min(frames, limit)) * Double(Self.seconds)
+        swr_set_compensation(context, Int32(delta.rounded()), Int32(outputRate * Self.seconds))
+    }
+
+    private static func failure(_ result: Int32) -> SoundError {
+        SoundError(.refused(reason: "libswresample: error \(result)"), "resampling")
+    }
+}

@@ -1,0 +1,103 @@
+#!/bin/bash
+# Sound of the test microphone, which beeps at each second of the monotonic clock: in each container and codec, in
+# segments, in a ring, published and sent, and what is said where it cannot be.
+set -euo pipefail
+# shellcheck source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+begin
+sound() { "$PYTHON" "$LAB/verify/sound.py" "$@"; }
+small=(--device test --size 320x240 --fps 30 --pace --encoder software --audio-device test)
+
+for codec in aac opus flac; do
+    outputs=("$codec.mkv" "$codec.mp4")
+    [ $codec = flac ] || outputs+=("$codec.ts")
+    records "sound: $codec" "${small[@]}" --audio-codec $codec --frames 130 --report $codec.json "${outputs[@]}" || continue
+    for output in "${outputs[@]}"; do
+        check "sound: $output is whole" sound whole $output --codec $codec
+        check "sound: $output is on time" sound beeps $output $codec.json
+        check "sound: $output decodes" decodes_container $output
+    done
+    check "sound: $codec: the report" report $codec.json "sound.codec == '$codec'" 'sound.samplesPerSecond == 48000' 'sound.channels == 1' \
+        'sound.periods > 150' 'sound.overruns == 0' 'sound.secondsOfSilence < 0.01' 'abs(sound.driftPPM) < 100' 'sound.lost == 0'
+done
+
+# B frames come in another order than they are shown in; frame threads hold pictures back for a second.
+records "sound: B frames and a lookahead" "${small[@]}" --bframes 2 --frames 130 --report late.json late.mkv &&
+    check "sound: B frames and a lookahead: whole" sound whole late.mkv &&
+    check "sound: B frames and a lookahead: on time" sound beeps late.mkv late.json
+
+# Cut with the pictures: nothing is missing between two files, and nothing is doubled.
+records "sound: segments" "${small[@]}" --frames 190 --segment 2s --keyframe-interval 30 --report cut.json cut.mkv || true
+check "sound: segments are whole" sound whole cut.mkv cut-1.mkv cut-2.mkv
+joined() { # the packets of all files are those of the recording: each starts where the one before ended
+    "$PYTHON" - "$@" <<'END'
+import json, subprocess, sys
+def packets(file, stream):
+    text = subprocess.run(["ffprobe", "-v", "error", "-select_streams", stream, "-show_entries", "packet=pts_time,duration_time", "-of", "json", file], check=True, stdout=subprocess.PIPE).stdout
+    return [(float(p["pts_time"]), float(p.get("duration_time", 0))) for p in json.loads(text)["packets"]]
+start = end = None
+offset = 0
+for file in sys.argv[1:]:
+    pictures, sound = packets(file, "v"), packets(file, "a")
+    if end is not None and abs(offset + sound[0][0] - end) > 0.003:
+        sys.exit(f"{file}: its sound begins {(offset + sound[0][0] - end) * 1e3:.1f} ms after the last file's")
+    end = offset + sum(sound[-1])
+    offset += 2.0
+END
+}
+check "sound: nothing is lost between segments" joined cut.mkv cut-1.mkv cut-2.mkv
+
+# A ring keeps the sound of its pictures.
+"$CAMREC" "${small[@]}" --ring 2s --post 1s --keyframe-interval 15 --control-socket ring --report ring.json --duration 12s ring.mkv 2>ring.log &
+recorder=$!
+await 20 test -S ring
+sleep 4
+check "sound: a ring: triggered" "$CAMREC" ctl ring trigger
+sleep 3
+"$CAMREC" ctl ring stop >/dev/null
+wait $recorder || true
+check "sound: a ring's file is whole" sound whole ring.mkv
+
+# Published, sent, and over TCP in a container.
+for codec in aac opus; do
+    "$PYTHON" "$LAB/verify/sound.py" serve 9554 rtsp-$codec.mkv $codec >server.log 2>&1 &
+    server=$!
+    await 20 grep -q ready server.log || true
+    records "sound: $codec over RTSP" "${small[@]}" --audio-codec $codec --frames 150 --report rtsp-$codec.json rtsp://127.0.0.1:9554/cam || true
+    sleep 1
+    kill $server 2>/dev/null || true
+    wait $server 2>/dev/null || true
+    check "sound: $codec over RTSP arrives whole" sound whole rtsp-$codec.mkv --codec $codec --gap 3
+    check "sound: $codec over RTSP is on time" sound beeps rtsp-$codec.mkv rtsp-$codec.json --within 40
+done
+timeout 30 ffmpeg -nostdin -v error -f mpegts -i 'udp://127.0.0.1:9555?timeout=3000000' -c copy -y udp.mkv 2>udp.log &
+receiver=$!
+sleep 1
+records "sound: over UDP" "${small[@]}" --frames 150 udp://127.0.0.1:9555 || true
+wait $receiver || true
+check "sound: over UDP arrives whole" sound whole udp.mkv --codec aac --gap 3
+"$CAMREC" "${small[@]}" --listen 9556 --stream-format mkv --frames 200 2>/dev/null &
+recorder=$!
+await 10 timeout 5 ffmpeg -nostdin -v error -i tcp://127.0.0.1:9556 -t 3 -c copy -y tcp.mkv
+wait $recorder || true
+check "sound: over TCP in Matroska arrives whole" sound whole tcp.mkv --codec aac --gap 3 --lead 200
+
+# No microphone: pictures and silence, and one warning.
+records "sound: no microphone" "${small[@]:0:7}" --encoder software --audio-device hw:77 --frames 90 --report none.json none.mkv || true
+check "sound: no microphone: one warning" test "$(grep -c 'hw:77' stderr)" = 1
+check "sound: no microphone: silence" sound whole none.mkv
+check "sound: no microphone: the report" report none.json 'not hasattr(sound, "microphone")' 'frames.written == 90' 'sound.secondsOfSilence > 2.5'
+
+# Without --audio, ALSA's library is not there at all.
+loads_alsa() { # COUNT ARGUMENTS...: whether it is mapped while recording
+    rm -f mapped.mkv
+    "$CAMREC" --device test --size 320x240 --fps 30 --pace --encoder software --frames 60 "${@:2}" --overwrite mapped.mkv 2>/dev/null &
+    local recorder=$! found
+    await 5 test -s mapped.mkv
+    found=$(grep -c libasound "/proc/$recorder/maps" || true)
+    wait $recorder || true
+    if [ "$1" = 0 ]; then [ "$found" = 0 ]; else [ "$found" -gt 0 ]; fi
+}
+check "sound: without --audio, no library is loaded" loads_alsa 0
+check "sound: with it, it is" loads_alsa 1 --audio-device hw:77
+finish
