@@ -52,7 +52,7 @@ final class SoundTrack: @unchecked Sendable {
         }
         ends = self.outputs.map { _ in nil }
         isDone = self.outputs.map { _ in false }
-        source = plan.microphone
+        source = plan.takeMicrophone()
     }
 
     deinit { samples.deallocate() }
@@ -137,6 +137,8 @@ final class SoundTrack: @unchecked Sendable {
             let timeline = try timeline(from: reading.end - reading.duration(at: source.format.rate))
             try timeline.take(reading, taken)
             for event in watch.note(taken, from: source, timeline.statistics) { plan.report(event) }
+            // If it is late, it is because this machine is.
+            return
         }
         guard .now - (timeline?.end ?? begun) > Self.patience else { return }
         let timeline = try timeline(from: begun)

@@ -7,7 +7,6 @@ set -euo pipefail
 cd "$work"
 if ! modprobe v4l2loopback video_nr=9 exclusive_caps=1 card_label=Clapper || ! modprobe snd-aloop pcm_substreams=1; then
     skip "sound: in a guest" "no v4l2loopback or snd-aloop for this kernel"
-    finish
     exit
 fi
 udevadm settle
@@ -67,8 +66,8 @@ on_host check "sound: a card that is away: the report" report away.json 'sound.o
 "$CAMREC" "${scene[@]}" --duration 12s first.mkv 2>first.log &
 recorder=$!
 await 30 test -s first.mkv
-check "sound: a busy microphone: pictures and silence" timeout $limit "$CAMREC" --device test --size 320x240 --fps 10 --pace --encoder software --audio-device hw:CARD=Loopback,DEV=1 --frames 30 --report busy.json busy.mkv 2>busy.log
-check "sound: a busy microphone: it is said" grep -q 'another program uses this microphone' busy.log
+records "sound: a busy microphone: pictures and silence" --device test --size 320x240 --fps 10 --pace --encoder software --audio-device hw:CARD=Loopback,DEV=1 --frames 30 --report busy.json busy.mkv &&
+    says "sound: a busy microphone: it is said" 'another program uses this microphone'
 check "sound: a busy microphone: the report" report busy.json 'sound.secondsOfSilence > 2' 'frames.written == 30'
 wait $recorder || true
 
@@ -84,5 +83,4 @@ wait $recorder || true
 keep still.json still.mkv
 on_host check "sound: a recorder that stood still: together again" "$PYTHON" "$LAB/verify/sound.py" claps still.mkv --least 10
 on_host check "sound: a recorder that stood still: overruns are silence" report still.json 'sound.overruns >= 1' '1 < sound.secondsOfSilence < 8'
-kill "$clapper"
-finish
+kill "$clapper" || true
