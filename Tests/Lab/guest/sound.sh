@@ -23,7 +23,7 @@ keep() { mv "$@" "$RESULTS/"; }
 scene=(--device /dev/video9 --encoder software --latency realtime --audio-device "$microphone")
 
 clap
-if records "sound: segments and a stream" "${scene[@]}" --duration 20s --segment 5s --keyframe-interval 15 --report together.json together.mkv together.ts; then
+if records "sound: segments and a stream" "${scene[@]}" --duration 16s --segment 5s --keyframe-interval 15 --report together.json together.mkv together.ts; then
     keep together*
     for file in together together-1 together-2; do
         on_host check "sound: $file.mkv: flashes and clicks together" "$PYTHON" "$LAB/verify/sound.py" claps $file.mkv --least 3
@@ -33,20 +33,19 @@ if records "sound: segments and a stream" "${scene[@]}" --duration 20s --segment
     on_host check "sound: the report" report together.json 'sound.outages == 0' 'sound.secondsOfSilence < 0.1' 'sound.overruns == 0' 'sound.lost == 0'
 fi
 
-# 1500 millionths in 45 seconds are what 200 make in five and a half minutes.
-for shift in 99850 100150; do
-    clap $shift
-    records "sound: a clock shifted to $shift" "${scene[@]}" --duration 45s --report $shift.json $shift.mkv || continue
-    keep $shift.json $shift.mkv
-    on_host check "sound: a clock shifted to $shift is followed" "$PYTHON" "$LAB/verify/sound.py" claps $shift.mkv --least 35
-    on_host check "sound: a clock shifted to $shift: silence is none, and the drift is known" report $shift.json \
+# 1500 millionths in 40 seconds are what 200 make in five minutes. A slow clock is tried by the unit tests.
+clap 100150
+if records "sound: a fast clock" "${scene[@]}" --duration 40s --report fast.json fast.mkv; then
+    keep fast.json fast.mkv
+    on_host check "sound: a fast clock is followed" "$PYTHON" "$LAB/verify/sound.py" claps fast.mkv --least 30
+    on_host check "sound: a fast clock: silence is none, and the drift is known" report fast.json \
         'sound.secondsOfSilence < 0.1' 'abs(abs(sound.driftPPM) - 1500) < 150'
-done
+fi
 
 # The card goes and comes back.
 clap
 driver=/sys/bus/platform/drivers/snd_aloop
-"$CAMREC" "${scene[@]}" --duration 25s --report away.json away.mkv 2>away.log &
+"$CAMREC" "${scene[@]}" --duration 20s --report away.json away.mkv 2>away.log &
 recorder=$!
 await 30 test -s away.mkv
 sleep 6
@@ -58,21 +57,21 @@ wait $recorder || status=$?
 check "sound: a card that is away costs no picture: the recording ends well" test $status = 0
 check "sound: a card that is away: one warning, and a note" test "$(grep -c 'the microphone is gone' away.log)" = 1
 keep away.json away.mkv
-on_host check "sound: a card that is away: silence, and together again" "$PYTHON" "$LAB/verify/sound.py" claps away.mkv --least 10
+on_host check "sound: a card that is away: silence, and together again" "$PYTHON" "$LAB/verify/sound.py" claps away.mkv --least 8
 on_host check "sound: a card that is away: no gap" "$PYTHON" "$LAB/verify/sound.py" whole away.mkv
 on_host check "sound: a card that is away: the report" report away.json 'sound.outages == 1' '3 < sound.secondsOfSilence < 12' 'frames.droppedByUs < 5'
 
 # Two recordings want one microphone.
-"$CAMREC" "${scene[@]}" --duration 12s first.mkv 2>first.log &
+"$CAMREC" "${scene[@]}" --duration 9s first.mkv 2>first.log &
 recorder=$!
 await 30 test -s first.mkv
-records "sound: a busy microphone: pictures and silence" --device test --size 320x240 --fps 10 --pace --encoder software --audio-device hw:CARD=Loopback,DEV=1 --frames 30 --report busy.json busy.mkv &&
+records "sound: a busy microphone: pictures and silence" --device test --size 320x240 --fps 10 --pace --encoder software --audio-device hw:CARD=Loopback,DEV=1 --frames 20 --report busy.json busy.mkv &&
     says "sound: a busy microphone: it is said" 'another program uses this microphone'
-check "sound: a busy microphone: the report" report busy.json 'sound.secondsOfSilence > 2' 'frames.written == 30'
+check "sound: a busy microphone: the report" report busy.json 'sound.secondsOfSilence > 1' 'frames.written == 20'
 wait $recorder || true
 
 # A recorder that stands still loses samples, and is together again afterwards.
-"$CAMREC" "${scene[@]}" --duration 25s --report still.json still.mkv 2>still.log &
+"$CAMREC" "${scene[@]}" --duration 18s --report still.json still.mkv 2>still.log &
 recorder=$!
 await 30 test -s still.mkv
 sleep 5
@@ -81,6 +80,6 @@ sleep 4
 kill -CONT $recorder
 wait $recorder || true
 keep still.json still.mkv
-on_host check "sound: a recorder that stood still: together again" "$PYTHON" "$LAB/verify/sound.py" claps still.mkv --least 10
+on_host check "sound: a recorder that stood still: together again" "$PYTHON" "$LAB/verify/sound.py" claps still.mkv --least 8
 on_host check "sound: a recorder that stood still: overruns are silence" report still.json 'sound.overruns >= 1' '1 < sound.secondsOfSilence < 8'
 kill "$clapper" || true
