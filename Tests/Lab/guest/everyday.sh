@@ -108,7 +108,7 @@ for options in "--overlay %T --rotate 90" "--crop 200x160+20+20 --scale 320x240"
     await 15 test -e $link
 done
 cam quit
-mkdir -p full && mount -t tmpfs -o size=100k none full
+mkdir -p full && mount -t tmpfs -o size=60k none full
 status=0
 timeout 120 "$CAMREC" --device test --size 640x480 --fps 30 --encoder software --bitrate 4M --overlay '%T' --rotate 90 --frames 300 full/full.mkv 2>full.log || status=$?
 check "everyday: a full disk ends the file with an error" test $status = 74
