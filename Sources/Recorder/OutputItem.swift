@@ -6,6 +6,10 @@ import Sound
 enum OutputItem: Sendable {
     case unit(AccessUnit)
     case sound(SoundPacket)
+    /// No more sound follows.
+    case soundEnd
+    /// No more pictures follow; sound may.
+    case picturesEnd
     /// The items that follow have other properties.
     case stream(StreamDescription)
     /// A trigger that a ring waits for has come.
@@ -16,7 +20,7 @@ enum OutputItem: Sendable {
         switch self {
         case .unit(let unit): unit.count
         case .sound(let packet): packet.count
-        case .stream, .event: 0
+        case .stream, .event, .soundEnd, .picturesEnd: 0
         }
     }
 }

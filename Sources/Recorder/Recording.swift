@@ -177,7 +177,9 @@ public final class Recording {
         for output in outputs { output.abandon() }
     }
 
-    private var hasAbandonedThread: Bool { encode.hasAbandoned || outputs.contains(where: \.isAbandoned) }
+    private var hasAbandonedThread: Bool {
+        sound?.isAbandoned == true || encode.hasAbandoned || outputs.contains(where: \.isAbandoned)
+    }
 
     /// Waits for the recording to end and returns its outcome.
     public func finish() -> RecordingOutcome {

@@ -41,6 +41,9 @@ public final class RecordingOutput: @unchecked Sendable {
     private var writeError: OutputError?
     private var thread: WorkerThread?
     private let isClosed = Atomic<Bool>(false)
+    private let hasSoundEnded = Atomic<Bool>(false)
+    /// Pictures, and sound where there is any: the queue is closed when both have ended.
+    private let openParts = Atomic<Int>(1)
     /// Whether it is left out at the moment.
     private let isBlocked = Atomic<Bool>(false)
     /// Whether it gets sound, after whose end its queue is closed. Set before any thread starts.
@@ -140,6 +143,7 @@ public final class RecordingOutput: @unchecked Sendable {
         takesSound = stage.sink.takesSound
         guard takesSound else { return false }
         (self.sound, self.picturesEnd) = (sound, picturesEnd)
+        openParts.store(2, ordering: .releasing)
         // A live receiver does not wait.
         stage.interleaver = SoundInterleaver(holdsPictures: !choice.isLive)
         return true
@@ -153,8 +157,17 @@ public final class RecordingOutput: @unchecked Sendable {
         return items.offer(item, cost: item.cost, leaving: Self.roomForPictures)
     }
 
-    /// Notes that no more sound follows. Its pictures have ended.
-    func endSound() { items.close() }
+    /// Notes that no more sound follows.
+    func endSound() {
+        guard !hasSoundEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        // If there is no room, pictures wait a second in vain, each.
+        _ = items.offer(.soundEnd)
+        endPart()
+    }
+
+    private func endPart() {
+        if openParts.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { items.close() }
+    }
 
     /// Whether no more pictures follow.
     var havePicturesEnded: Bool { isClosed.load(ordering: .acquiring) }
@@ -163,8 +176,13 @@ public final class RecordingOutput: @unchecked Sendable {
 
     /// Ends the queue: no more access units follow.
     func close() {
-        isClosed.store(true, ordering: .releasing)
-        if takesSound { picturesEnd?() } else { items.close() }
+        guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        if takesSound {
+            // Its writer then waits for the sound, but not for long.
+            _ = items.offer(.picturesEnd)
+            picturesEnd?()
+        }
+        endPart()
     }
 
     /// Ends the queue for pictures and sound.

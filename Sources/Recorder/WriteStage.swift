@@ -23,6 +23,8 @@ struct WriteStage {
     var latency = LatencyHistogram()
     /// Whether the sink failed before the stream ended.
     private(set) var hasGivenUp = false
+    /// When the writer stops to wait for the sound of the last pictures; nil while pictures come.
+    private var soundDeadline: Instant?
     /// Nil before the first item.
     private var nextMaintenance: Instant?
     private var failure: OutputError?
@@ -49,6 +51,7 @@ struct WriteStage {
         if control.triggerCount > 0 { beginEvent() }
         while let item = nextItem() {
             if lateTrigger.take() { beginEvent() }
+            if case .picturesEnd = item { soundDeadline = .now + Self.soundPatience }
             if interleaver == nil {
                 take(item)
             } else {
@@ -71,20 +74,29 @@ struct WriteStage {
 
     /// Waits for an item, and maintains the sink meanwhile.
     private mutating func nextItem() -> OutputItem? {
-        guard let interval = sink.maintenanceInterval else { return items.pop() }
         while true {
             let now = Instant.now
-            if now >= (nextMaintenance ?? .distantPast) {
+            if let interval = sink.maintenanceInterval, now >= (nextMaintenance ?? .distantPast) {
                 if nextMaintenance != nil { sink.maintain() }
                 nextMaintenance = now + interval
             }
-            switch items.pop(until: nextMaintenance) {
+            // A microphone's driver may hang.
+            if let soundDeadline, now >= soundDeadline { items.close() }
+            switch items.pop(until: deadline) {
             case .element(let item): return item
             case .end: return nil
             case .due: continue
             }
         }
     }
+
+    /// When there is something to do even if nothing comes.
+    private var deadline: Instant? {
+        guard let nextMaintenance, let soundDeadline else { return nextMaintenance ?? soundDeadline }
+        return min(nextMaintenance, soundDeadline)
+    }
+
+    private static let soundPatience = Duration.seconds(2)
 
     /// Writes the ring's content at once after a trigger, even if no other picture comes; extends an event that lasts.
     private mutating func beginEvent() {
@@ -105,6 +117,7 @@ struct WriteStage {
         case .sound(let packet): if ring?.next(packet) != false { write(packet) }
         case .stream(let description): beginStream(description)
         case .event: beginEvent()
+        case .soundEnd, .picturesEnd: break
         }
     }
 

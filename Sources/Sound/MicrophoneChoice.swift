@@ -1,6 +1,6 @@
 /// Which microphone a recording uses.
 public struct MicrophoneChoice: Sendable {
-    private let name: String?
+    private let wanted: String?
     private let camera: String
     private let finder: MicrophoneFinder
 
@@ -11,13 +11,16 @@ public struct MicrophoneChoice: Sendable {
     ///   - name: ALSA's name, or that of the test microphone; nil for the camera's own, or else ALSA's default.
     ///   - camera: the camera's device.
     public init(_ name: String?, camera: String, finder: MicrophoneFinder = MicrophoneFinder()) {
-        (self.name, self.camera, self.finder) = (name, camera, finder)
+        (wanted, self.camera, self.finder) = (name, camera, finder)
     }
+
+    /// ALSA's name for it, as it is now.
+    public var name: String { wanted ?? ownMicrophone?.name ?? Self.systemDefault }
 
     /// Opens it. Looks again each time, because it may have been plugged in elsewhere.
     public func open() throws(SoundError) -> any SoundSource {
-        if name == TestMicrophone.testName { return TestMicrophone() }
-        return try Microphone(name ?? ownMicrophone?.name ?? Self.systemDefault)
+        if wanted == TestMicrophone.testName { return TestMicrophone() }
+        return try Microphone(name)
     }
 
     /// What an open one is and how it samples, for people, with why it was chosen.
@@ -25,7 +28,7 @@ public struct MicrophoneChoice: Sendable {
         let entry = finder.microphones.first { $0.name == microphone.name }
         let title = entry.map { "\($0.title) (\($0.name))" } ?? microphone.name
         let reason =
-            name != nil
+            wanted != nil
             ? ""
             : microphone.name == Self.systemDefault
                 ? ", because the camera has no microphone" : ", the camera's own"

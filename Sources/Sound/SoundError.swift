@@ -10,6 +10,8 @@ public struct SoundError: Error, Sendable, Hashable, CustomStringConvertible {
         case noPermission
         /// It was there, and is there no longer.
         case gone
+        /// Its driver, or what ALSA talks to, does not respond.
+        case hung
         /// What ALSA says.
         case refused(reason: String)
         case noEncoder(name: String)
@@ -34,6 +36,7 @@ public struct SoundError: Error, Sendable, Hashable, CustomStringConvertible {
         case .busy: "another program uses this microphone"
         case .noPermission: "no permission"
         case .gone: "the microphone is gone"
+        case .hung: "it does not respond"
         case .refused(let reason): "it cannot record: \(reason)"
         case .noEncoder(let encoder): "libavcodec has no encoder '\(encoder)'"
         case .encoderFailed(let reason): "the encoder failed: \(reason)"
@@ -48,6 +51,7 @@ public struct SoundError: Error, Sendable, Hashable, CustomStringConvertible {
         case .busy: "end it, or use --audio-device default, which is shared"
         case .noPermission: "join the group 'audio', then log in again"
         case .gone: "plug it in again"
+        case .hung: "unplug it, or use another --audio-device"
         case .refused: "try --audio-device default"
         case .noEncoder, .encoderFailed: "use another --audio-codec"
         }

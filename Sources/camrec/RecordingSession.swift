@@ -265,7 +265,7 @@ struct RecordingSession {
         }
         do throws(SoundError) {
             var microphone: (any SoundSource)?
-            do throws(SoundError) { microphone = try choice.open() } catch { report(.lost(error)) }
+            do throws(SoundError) { microphone = try Self.open(choice) } catch { report(.lost(error)) }
             let encoder = try SoundEncoder(
                 command.sound.codec, channels: min(microphone?.format.channels ?? 2, 2),
                 bitRate: command.sound.audioBitrate?.value)
@@ -274,6 +274,15 @@ struct RecordingSession {
             }
             return SoundPlan(encoder, microphone: microphone, open: choice.open, report: report)
         } catch { throw .sound(error) }
+    }
+
+    /// Opens a microphone, but not at any price: ALSA may wait for a server that does not respond.
+    private static func open(_ choice: MicrophoneChoice) throws(SoundError) -> any SoundSource {
+        let opened: Result<any SoundSource, SoundError>? = WatchedThread().run(patience: 2) {
+            do throws(SoundError) { return .success(try choice.open()) } catch { return .failure(error) }
+        }
+        guard let opened else { throw SoundError(.hung, choice.name) }
+        return try opened.get()
     }
 
     /// Returns what starts the program for finished files; nil if there is none.

@@ -30,6 +30,8 @@ import Time
         case .sound(let packet): "s\((packet.timestamp - .start).inMilliseconds)"
         case .stream: "stream"
         case .event: "event"
+        case .soundEnd: "end of sound"
+        case .picturesEnd: "end of pictures"
         }
     }
 
@@ -76,5 +78,11 @@ import Time
     func live() throws {
         let items = [try sound(-20), picture(0), try sound(0), picture(33), try sound(20)]
         #expect(order(items, holdsPictures: false) == ["s-20", "p0", "s0", "p33", "s20"])
+    }
+
+    @Test("pictures do not wait for sound that has ended")
+    func ended() throws {
+        let items = [picture(0), try sound(0), picture(33), .soundEnd, picture(66), picture(99)]
+        #expect(order(items, ends: false) == ["p0", "s0", "p33", "p66", "p99"])
     }
 }

@@ -19,6 +19,8 @@ struct SoundInterleaver {
     private var latestPicture: Instant?
     private var soundEnd: Instant?
     private var isEnding = false
+    /// Whether more sound may come.
+    private var hasMoreSound = true
 
     /// The most time that pictures wait for sound that does not come.
     private static let patience = Duration.seconds(1)
@@ -38,6 +40,8 @@ struct SoundInterleaver {
             latestPicture = max(latestPicture ?? unit.timestamp, unit.timestamp)
             pictures.append(item)
         case .stream, .event: pictures.append(item)
+        case .soundEnd: hasMoreSound = false
+        case .picturesEnd: break
         }
     }
 
@@ -45,7 +49,6 @@ struct SoundInterleaver {
     mutating func end() { isEnding = true }
 
     /// Returns what may go on; nil if that must wait for more.
-    /// - Parameter frameDuration: how long the last picture is shown.
     mutating func next() -> OutputItem? {
         guard let first = pictures.first else { return nextSound() }
         guard case .unit(let unit) = first else { return pictures.removeFirst() }
@@ -57,6 +60,7 @@ struct SoundInterleaver {
     }
 
     private func hasSound(until time: Instant, of unit: AccessUnit) -> Bool {
+        if !hasMoreSound { return true }
         if let soundEnd, soundEnd >= time { return true }
         return (latestPicture ?? time) - unit.timestamp > Self.patience
     }

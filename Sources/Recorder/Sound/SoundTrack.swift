@@ -14,6 +14,10 @@ final class SoundTrack: @unchecked Sendable {
     private let control: RecordingControl
     /// Wakes the sound thread when an output's pictures end.
     private let monitor = Monitor()
+    /// Accessed with the lock held.
+    private var hasEnded = false
+    /// Whether its thread hangs and was not joined: nothing of it must be read.
+    private(set) var isAbandoned = false
     private var thread: WorkerThread?
     private var source: (any SoundSource)?
     private var timeline: SoundTimeline?
@@ -41,6 +45,8 @@ final class SoundTrack: @unchecked Sendable {
     private static let wait = Duration.milliseconds(100)
     /// The time after which what has not come becomes silence.
     private static let patience = Duration.milliseconds(400)
+    /// What a thread may take to end after all outputs have.
+    private static let lastPatience = Duration.seconds(2)
     /// The pause between attempts to open a microphone.
     private static let pause = Duration.seconds(1)
 
@@ -64,12 +70,28 @@ final class SoundTrack: @unchecked Sendable {
         return thread != nil
     }
 
-    /// Waits for the end, which follows that of the pictures.
-    func join() { thread.take()?.join() }
+    /// Waits for the end, which follows that of the pictures. A thread that hangs in a driver is abandoned.
+    func join() {
+        guard let thread = thread.take() else { return }
+        let end = Instant.now + Self.lastPatience
+        let isOver = monitor.withLock {
+            while !hasEnded, .now < end { monitor.wait(until: end) }
+            return hasEnded
+        }
+        if isOver { return thread.join() }
+        isAbandoned = true
+        thread.detach()
+    }
 
     /// What became of it; nil if no output takes it. Read it only after `join`.
     var outcome: SoundOutcome? {
         guard !outputs.isEmpty else { return nil }
+        if isAbandoned {
+            return SoundOutcome(
+                microphone: nil, description: plan.encoder.description, statistics: SoundStatistics(),
+                overruns: 0,
+                outages: 1, lost: 0, error: SoundError(.hung, "microphone"))
+        }
         return SoundOutcome(
             microphone: lastName, description: plan.encoder.description,
             statistics: timeline?.statistics ?? SoundStatistics(),
@@ -77,6 +99,12 @@ final class SoundTrack: @unchecked Sendable {
     }
 
     private func run() {
+        defer {
+            monitor.withLock {
+                hasEnded = true
+                monitor.signal()
+            }
+        }
         do throws(SoundError) {
             lastName = source?.name
             begun = .now
@@ -96,7 +124,8 @@ final class SoundTrack: @unchecked Sendable {
         let timeline = SoundTimeline(plan.encoder, start: start) { [self] packet in
             delivered = packet.end
             guard !control.isPaused else { return }
-            for (index, output) in outputs.enumerated() where !isDone[index] && !output.accept(packet) {
+            for (index, output) in outputs.enumerated()
+            where !isDone[index] && !output.hasEnded && !output.accept(packet) {
                 lost += 1
             }
         }

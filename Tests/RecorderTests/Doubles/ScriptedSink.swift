@@ -1,6 +1,7 @@
 import Bitstream
 import Files
 import Output
+import Sound
 
 /// Keeps what is written, and fails or stalls under a test's control.
 final class ScriptedSink: AccessUnitSink, @unchecked Sendable {
@@ -8,6 +9,8 @@ final class ScriptedSink: AccessUnitSink, @unchecked Sendable {
     let name = "scripted"
     let identity: FileIdentity? = nil
     private(set) var units: [AccessUnit] = []
+    var takesSound = false
+    private(set) var sounds: [SoundPacket] = []
     private(set) var descriptions: [StreamDescription] = []
     private(set) var isFinished = false
     /// The failures, by access unit, counted from 0.
@@ -35,6 +38,8 @@ final class ScriptedSink: AccessUnitSink, @unchecked Sendable {
         if let kind = failures[count] { throw OutputError(kind, output: name) }
         units.append(unit)
     }
+
+    func write(_ sound: SoundPacket) { sounds.append(sound) }
 
     func beginStream(_ description: StreamDescription) { descriptions.append(description) }
 
