@@ -20,7 +20,7 @@ declare -f is_upright >>"$RESULTS/on-host"
 date -s '2026-11-26 10:09:48' >/dev/null
 mkdir day
 if records "everyday: upright and dated, in files of ten minutes" --device "$vivid" --size 640x480 --fps 10 --encoder software --keyframe-interval 10 \
-    --overlay '%F %T.%f' --utc --rotate 90 --segment 10m --align --duration 24s 'day/%H%M.mkv'; then
+    --overlay '%F %T.%f' --utc --rotate 90 --bitrate 6M --segment 10m --align --duration 24s 'day/%H%M.mkv'; then
     check "everyday: a file of each ten minutes" test "$(echo day/*)" = "day/1009.mkv day/1010.mkv"
     keep day
     start=$(date -d '2026-11-26 10:09:48' +%s)
@@ -96,7 +96,8 @@ for options in "--overlay %T --rotate 90" "--crop 200x160+20+20 --scale 320x240"
     # shellcheck disable=SC2086 # options are words
     "$CAMREC" --device $link --size 320x240 --format MJPG --fps 15 --encoder software --keyframe-interval 15 --duration 20s --report "$name.json" $options "$name.mkv" 2>"$name.log" &
     recorder=$!
-    sleep 6
+    await 60 test -e "$name.json"
+    sleep 3
     cam unplug
     sleep 2
     cam plug
