@@ -76,7 +76,7 @@ let package = Package(
         .target(name: "Pictures", dependencies: ["CV4L2", "Time"]),
         .target(name: "Motion", dependencies: ["Pictures", "Time"]),
         .target(name: "Bitstream", dependencies: ["Pictures", "Time"]),
-        .target(name: "Sound", dependencies: ["Time", "CFFmpeg", "CSound"]),
+        .target(name: "Sound", dependencies: ["Files", "Threading", "Time", "CFFmpeg", "CSound"]),
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
         .target(
             name: "Images", dependencies: ["Acceleration", "Pictures", "Time", "CFFmpeg"]),
@@ -179,7 +179,8 @@ let package = Package(
         .testTarget(
             name: "MotionTests",
             dependencies: ["Motion", "Encoder", "Pictures", "Time", "CTestAllocations", "TestSupport"]),
-        .testTarget(name: "SoundTests", dependencies: ["Sound", "Time", "CFFmpeg", "TestSupport"]),
+        .testTarget(
+            name: "SoundTests", dependencies: ["Sound", "Files", "Threading", "Time", "CFFmpeg", "TestSupport"]),
         .testTarget(name: "TimeTests", dependencies: ["Time", "TestSupport"]),
         .testTarget(name: "TextTests", dependencies: ["Text"]),
         .testTarget(name: "InspectionTests", dependencies: ["Inspection", "Bitstream"]),

@@ -19,6 +19,9 @@ public protocol AccessUnitSink: AnyObject {
     /// Writes a packet of sound. It begins no later than the picture that is written next, and no earlier than the first.
     func write(_ sound: SoundPacket) throws(OutputError)
 
+    /// Notes that there is no more sound, although pictures follow.
+    func endSound() throws(OutputError)
+
     /// Whether writing may continue after an error. Access units that could not be written are lost.
     var recovers: Bool { get }
 
@@ -91,6 +94,8 @@ extension AccessUnitSink {
     public var takesSound: Bool { false }
 
     public func write(_ sound: SoundPacket) throws(OutputError) {}
+
+    public func endSound() throws(OutputError) {}
 
     /// Most outputs contain the pictures.
     public var takesPictures: Bool { true }

@@ -59,6 +59,11 @@ public final class FileRollover: AccessUnitSink {
 
     public func write(_ sound: SoundPacket) throws(OutputError) { try sink?.write(sound) }
 
+    public func endSound() throws(OutputError) {
+        files.stream.sound = nil
+        try sink?.endSound()
+    }
+
     public func beginStream(_ description: StreamDescription) throws(OutputError) {
         files.stream = description
         try end()

@@ -84,28 +84,13 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Adds an element without waiting, as long as others find room after it; a second producer may call it.
-    /// - Parameter leaving: how many places to leave free, and as large a share of the cost.
+    /// Adds an element with no cost, or drops it if the queue is full or closed. Any thread may call it.
+    /// - Parameter places: how many to leave free for others.
     /// - Returns: whether it was added.
-    func offer(_ element: consuming Element, cost: Int, leaving places: Int) -> Bool {
+    func offer(_ element: consuming Element, leaving places: Int = 0) -> Bool {
         var incoming: Element? = element
         return monitor.withLock {
-            guard !isClosed, count < capacity - places,
-                count == 0 || totalCost + cost <= costLimit / capacity * (capacity - places),
-                let element = incoming.take()
-            else { return false }
-            append(element, cost: cost)
-            monitor.signal()
-            return true
-        }
-    }
-
-    /// Adds an element with no cost, or drops it if the queue is full or closed.
-    /// - Returns: whether it was added.
-    func offer(_ element: consuming Element) -> Bool {
-        var incoming: Element? = element
-        return monitor.withLock {
-            guard !isClosed, count < capacity, let element = incoming.take() else { return false }
+            guard !isClosed, count < capacity - places, let element = incoming.take() else { return false }
             append(element, cost: 0)
             monitor.signal()
             return true

@@ -8,8 +8,6 @@ enum OutputItem: Sendable {
     case sound(SoundPacket)
     /// No more sound follows.
     case soundEnd
-    /// No more pictures follow; sound may.
-    case picturesEnd
     /// The items that follow have other properties.
     case stream(StreamDescription)
     /// A trigger that a ring waits for has come.
@@ -19,8 +17,8 @@ enum OutputItem: Sendable {
     var cost: Int {
         switch self {
         case .unit(let unit): unit.count
-        case .sound(let packet): packet.count
-        case .stream, .event, .soundEnd, .picturesEnd: 0
+        // Sound is little, and bounded by the number of items.
+        case .sound, .stream, .event, .soundEnd: 0
         }
     }
 }

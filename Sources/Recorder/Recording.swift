@@ -93,7 +93,7 @@ public final class Recording {
                 patience: isLive && holdsUpOthers ? RecordingOutput.usualPatience : nil, report: report)
         }
         self.outputs = outputs
-        self.sound = sound.map { SoundTrack($0, outputs: outputs, control: control) }
+        self.sound = sound.flatMap { SoundTrack($0, outputs: outputs, control: control) }
         let watch = CallWatch()
         self.tracks = tracks.map { track in
             EncodeTrack(
@@ -178,7 +178,7 @@ public final class Recording {
     }
 
     private var hasAbandonedThread: Bool {
-        sound?.isAbandoned == true || encode.hasAbandoned || outputs.contains(where: \.isAbandoned)
+        sound?.leavesThread == true || encode.hasAbandoned || outputs.contains(where: \.isAbandoned)
     }
 
     /// Waits for the recording to end and returns its outcome.

@@ -46,8 +46,6 @@ public final class RecordingOutput: @unchecked Sendable {
     private let openParts = Atomic<Int>(1)
     /// Whether it is left out at the moment.
     private let isBlocked = Atomic<Bool>(false)
-    /// Whether it gets sound, after whose end its queue is closed. Set before any thread starts.
-    private(set) var takesSound = false
     private let isOver = Atomic<Bool>(false)
     private var blockage: Blockage?
     private var blockError: OutputError?
@@ -70,7 +68,6 @@ public final class RecordingOutput: @unchecked Sendable {
     private static let byteLimit = 64 << 20
     /// What containers declare of the sound; set before any thread starts.
     private var sound: SoundDescription?
-    private var picturesEnd: (@Sendable () -> Void)?
 
     /// - Parameters:
     ///   - patience: how long its writer may stall while its queue is full; nil forever.
@@ -135,14 +132,10 @@ public final class RecordingOutput: @unchecked Sendable {
     }
 
     /// Has the output wait for the end of its sound, too. Call it before `start`.
-    /// - Parameters:
-    ///   - sound: what it is.
-    ///   - picturesEnd: called when no more pictures follow.
     /// - Returns: whether the output takes sound.
-    func expectSound(_ sound: SoundDescription, picturesEnd: @escaping @Sendable () -> Void) -> Bool {
-        takesSound = stage.sink.takesSound
-        guard takesSound else { return false }
-        (self.sound, self.picturesEnd) = (sound, picturesEnd)
+    func expectSound(_ sound: SoundDescription) -> Bool {
+        guard stage.sink.takesSound else { return false }
+        self.sound = sound
         openParts.store(2, ordering: .releasing)
         // A live receiver does not wait.
         stage.interleaver = SoundInterleaver(holdsPictures: !choice.isLive)
@@ -153,8 +146,7 @@ public final class RecordingOutput: @unchecked Sendable {
     /// - Returns: false if it is lost.
     func accept(_ packet: SoundPacket) -> Bool {
         guard !isBlocked.load(ordering: .relaxed) else { return false }
-        let item = OutputItem.sound(packet)
-        return items.offer(item, cost: item.cost, leaving: Self.roomForPictures)
+        return items.offer(.sound(packet), leaving: Self.roomForPictures)
     }
 
     /// Notes that no more sound follows.
@@ -177,11 +169,6 @@ public final class RecordingOutput: @unchecked Sendable {
     /// Ends the queue: no more access units follow.
     func close() {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        if takesSound {
-            // Its writer then waits for the sound, but not for long.
-            _ = items.offer(.picturesEnd)
-            picturesEnd?()
-        }
         endPart()
     }
 

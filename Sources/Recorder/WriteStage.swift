@@ -23,8 +23,8 @@ struct WriteStage {
     var latency = LatencyHistogram()
     /// Whether the sink failed before the stream ended.
     private(set) var hasGivenUp = false
-    /// When the writer stops to wait for the sound of the last pictures; nil while pictures come.
-    private var soundDeadline: Instant?
+    /// Whether the sound has ended while pictures may still come.
+    private var hasSoundEnded = false
     /// Nil before the first item.
     private var nextMaintenance: Instant?
     private var failure: OutputError?
@@ -51,7 +51,6 @@ struct WriteStage {
         if control.triggerCount > 0 { beginEvent() }
         while let item = nextItem() {
             if lateTrigger.take() { beginEvent() }
-            if case .picturesEnd = item { soundDeadline = .now + Self.soundPatience }
             if interleaver == nil {
                 take(item)
             } else {
@@ -74,29 +73,20 @@ struct WriteStage {
 
     /// Waits for an item, and maintains the sink meanwhile.
     private mutating func nextItem() -> OutputItem? {
+        guard let interval = sink.maintenanceInterval else { return items.pop() }
         while true {
             let now = Instant.now
-            if let interval = sink.maintenanceInterval, now >= (nextMaintenance ?? .distantPast) {
+            if now >= (nextMaintenance ?? .distantPast) {
                 if nextMaintenance != nil { sink.maintain() }
                 nextMaintenance = now + interval
             }
-            // A microphone's driver may hang.
-            if let soundDeadline, now >= soundDeadline { items.close() }
-            switch items.pop(until: deadline) {
+            switch items.pop(until: nextMaintenance) {
             case .element(let item): return item
             case .end: return nil
             case .due: continue
             }
         }
     }
-
-    /// When there is something to do even if nothing comes.
-    private var deadline: Instant? {
-        guard let nextMaintenance, let soundDeadline else { return nextMaintenance ?? soundDeadline }
-        return min(nextMaintenance, soundDeadline)
-    }
-
-    private static let soundPatience = Duration.seconds(2)
 
     /// Writes the ring's content at once after a trigger, even if no other picture comes; extends an event that lasts.
     private mutating func beginEvent() {
@@ -113,12 +103,20 @@ struct WriteStage {
 
     private mutating func take(_ item: OutputItem) {
         switch item {
-        case .unit(let unit): take(unit)
+        case .unit(let unit):
+            if hasSoundEnded { endSound() }
+            take(unit)
         case .sound(let packet): if ring?.next(packet) != false { write(packet) }
         case .stream(let description): beginStream(description)
         case .event: beginEvent()
-        case .soundEnd, .picturesEnd: break
+        case .soundEnd: hasSoundEnded = true
         }
+    }
+
+    /// Tells the sink, which may wait for sound as well, that pictures come alone from here on.
+    private mutating func endSound() {
+        hasSoundEnded = false
+        do throws(OutputError) { try sink.endSound() } catch { note(error) }
     }
 
     private mutating func write(_ packet: SoundPacket) {
@@ -174,7 +172,8 @@ struct WriteStage {
     private mutating func giveUp() {
         hasGivenUp = true
         items.close()
-        while let item = items.pop() {
+        interleaver?.end()
+        while let item = interleaver?.next() ?? items.pop() {
             if case .unit = item { counters.add(to: .lost) }
         }
     }

@@ -17,6 +17,13 @@ public final class Microphone: SoundSource {
 
     private let library: csound_library
     private let pcm: OpaquePointer
+    /// How many channels the device has, of which the first two are used at most.
+    private let deviceChannels: Int
+    /// How many frames the driver holds at most.
+    private let bufferFrames: Int
+
+    /// The rates that are believed, of devices and of measurements.
+    static let rates = 4_000...768_000
 
     /// How often there is something to read: a packet of sound is about as long.
     private static let periodTime: UInt32 = 20_000
@@ -36,7 +43,7 @@ public final class Microphone: SoundSource {
         guard let pcm else { throw SoundError(.notFound, name) }
         (self.name, self.library, self.pcm) = (name, library, pcm)
         do throws(SoundError) {
-            format = try Self.configure(pcm, name, library)
+            (format, deviceChannels, bufferFrames) = try Self.configure(pcm, name, library)
             try Self.check(library.pcm_start(pcm), name, library)
         } catch {
             _ = library.pcm_close(pcm)
@@ -58,14 +65,26 @@ public final class Microphone: SoundSource {
         if update < 0 { return try recover(from: Int32(clamping: update)) }
         let result = library.pcm_htimestamp(pcm, &available, &time)
         if result < 0 { return try recover(from: result) }
-        let count = min(Int(clamping: available), room.count / format.channels)
+        let waiting = min(Int(clamping: available), bufferFrames)
+        let count = min(waiting, room.count / deviceChannels)
         guard count > 0, let base = room.baseAddress else { return nil }
         let frames = library.pcm_readi(pcm, base, snd_pcm_uframes_t(count))
         if frames == -Int(EAGAIN) { return nil }
         if frames < 0 { return try recover(from: Int32(clamping: frames)) }
+        keepFirstChannels(room, min(frames, count))
         // The time is that of the newest sample, some of which may still be unread.
-        let unread = format.duration(of: Int(clamping: available) - frames)
-        return SoundReading(frames: frames, end: credible(time) - unread)
+        let unread = format.duration(of: max(0, waiting - frames))
+        return SoundReading(frames: min(frames, count), end: credible(time) - unread)
+    }
+
+    /// Moves the channels that are used together: nobody knows where those of an interface with many are.
+    private func keepFirstChannels(_ samples: UnsafeMutableBufferPointer<Int16>, _ frames: Int) {
+        guard deviceChannels > format.channels else { return }
+        for frame in 0..<frames {
+            for channel in 0..<format.channels {
+                samples[frame * format.channels + channel] = samples[frame * deviceChannels + channel]
+            }
+        }
     }
 
     /// What a microphone can do, without recording: its rates and channels.
@@ -133,7 +152,7 @@ public final class Microphone: SoundSource {
     /// Asks for 16 bits at our own rate, in one or two channels, and takes what is nearest.
     private static func configure(
         _ pcm: OpaquePointer, _ name: String, _ library: csound_library
-    ) throws(SoundError) -> SoundFormat {
+    ) throws(SoundError) -> (format: SoundFormat, deviceChannels: Int, bufferFrames: Int) {
         var hardware: OpaquePointer?
         try check(library.hw_params_malloc(&hardware), name, library)
         defer { library.hw_params_free(hardware) }
@@ -150,13 +169,17 @@ public final class Microphone: SoundSource {
         try check(library.hw_params_set_buffer_time_near(pcm, hardware, &buffer, nil), name, library)
         try check(library.hw_params_set_period_time_near(pcm, hardware, &period, nil), name, library)
         try check(library.hw_params(pcm, hardware), name, library)
-        var periodSize = snd_pcm_uframes_t()
+        var (periodSize, bufferSize) = (snd_pcm_uframes_t(), snd_pcm_uframes_t())
         try check(library.hw_params_get_period_size(hardware, &periodSize, nil), name, library)
+        try check(library.hw_params_get_buffer_size(hardware, &bufferSize), name, library)
         try stampTimes(pcm, everyFrames: periodSize, name, library)
-        guard (4000...768_000).contains(rate), (1...32).contains(channels) else {
+        guard rates.contains(Int(rate)), (1...64).contains(channels) else {
             throw SoundError(.refused(reason: "\(rate) Hz in \(channels) channels"), name)
         }
-        return SoundFormat(rate: Int(rate), channels: Int(channels))
+        return (
+            SoundFormat(rate: Int(rate), channels: min(Int(channels), 2)), Int(channels),
+            Int(clamping: bufferSize)
+        )
     }
 
     /// Has the time of the newest sample taken on the clock that pictures have.

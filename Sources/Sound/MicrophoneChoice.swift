@@ -1,39 +1,49 @@
-/// Which microphone a recording uses.
+/// Which microphone a recording uses: decided once, so that no other takes its place when it is away.
 public struct MicrophoneChoice: Sendable {
-    private let wanted: String?
-    private let camera: String
-    private let finder: MicrophoneFinder
+    /// Why this one.
+    public enum Reason: Sendable, Hashable {
+        case requested
+        case inCamera
+        /// The camera has none, or there is no camera.
+        case systemDefault
+    }
+
+    /// ALSA's name for it, or that of the test microphone.
+    public let name: String
+    public let reason: Reason
+    /// What people call it; nil if only ALSA knows it.
+    private let title: String?
 
     /// ALSA's name for the microphone that the user has chosen for everything.
     public static let systemDefault = "default"
 
     /// - Parameters:
-    ///   - name: ALSA's name, or that of the test microphone; nil for the camera's own, or else ALSA's default.
+    ///   - name: as requested; nil for the camera's own, or else ALSA's default.
     ///   - camera: the camera's device.
     public init(_ name: String?, camera: String, finder: MicrophoneFinder = MicrophoneFinder()) {
-        (wanted, self.camera, self.finder) = (name, camera, finder)
+        if let name {
+            (self.name, reason) = (name, .requested)
+            title = finder.microphones.first { $0.name == name }?.title
+        } else if let own = finder.microphone(ofCamera: camera) {
+            (self.name, reason, title) = (own.name, .inCamera, own.title)
+        } else {
+            (self.name, reason, title) = (Self.systemDefault, .systemDefault, nil)
+        }
     }
 
-    /// ALSA's name for it, as it is now.
-    public var name: String { wanted ?? ownMicrophone?.name ?? Self.systemDefault }
-
-    /// Opens it. Looks again each time, because it may have been plugged in elsewhere.
+    /// Opens it.
     public func open() throws(SoundError) -> any SoundSource {
-        if wanted == TestMicrophone.testName { return TestMicrophone() }
+        if name == TestMicrophone.testName { return TestMicrophone() }
         return try Microphone(name)
     }
 
-    /// What an open one is and how it samples, for people, with why it was chosen.
-    public func title(of microphone: any SoundSource) -> String {
-        let entry = finder.microphones.first { $0.name == microphone.name }
-        let title = entry.map { "\($0.title) (\($0.name))" } ?? microphone.name
-        let reason =
-            wanted != nil
-            ? ""
-            : microphone.name == Self.systemDefault
-                ? ", because the camera has no microphone" : ", the camera's own"
-        return "\(title)\(reason), \(microphone.format)"
+    /// What it is and why, for people.
+    public var summary: String {
+        let name = title.map { "\($0) (\(self.name))" } ?? self.name
+        return switch reason {
+        case .requested: name
+        case .inCamera: "\(name), the camera's own"
+        case .systemDefault: "\(name), because the camera has no microphone of its own"
+        }
     }
-
-    private var ownMicrophone: MicrophoneEntry? { finder.microphone(ofCamera: camera) }
 }

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// A microphone that ALSA can record from.
@@ -10,7 +11,7 @@ public struct MicrophoneEntry: Sendable, Hashable {
     public let node: String
 
     /// ALSA's name of the same without conversions, which says what the device itself can do.
-    public var hardwareName: String { String(name.dropFirst(4)) }
+    public var hardwareName: String { String(name.dropFirst("plug".count)) }
 }
 
 /// Finds microphones where the kernel lists them, without ALSA's library.
@@ -20,7 +21,7 @@ public struct MicrophoneFinder: Sendable {
 
     /// - Parameters:
     ///   - sys: where sysfs is.
-    ///   - proc: where ALSA lists its cards.
+    ///   - proc: where ALSA describes its cards.
     public init(sys: String = "/sys", proc: String = "/proc/asound") { (self.sys, self.proc) = (sys, proc) }
 
     /// All there are, in the order of their cards.
@@ -38,19 +39,17 @@ public struct MicrophoneFinder: Sendable {
     }
 
     private var cards: [Int] {
-        entries(of: "\(sys)/class/sound").compactMap { name in
-            name.hasPrefix("card") ? Int(name.dropFirst(4)) : nil
-        }.sorted()
+        names.compactMap { $0.hasPrefix("card") ? Int($0.dropFirst("card".count)) : nil }.sorted()
     }
 
     /// The kernel calls devices that record `pcmC0D0c`.
     private func microphones(ofCard card: Int) -> [MicrophoneEntry] {
+        guard let id = lines("\(sys)/class/sound/card\(card)/id").first else { return [] }
         let prefix = "pcmC\(card)D"
-        let numbers = entries(of: "\(sys)/class/sound").compactMap { name in
+        let numbers = names.compactMap { name in
             name.hasPrefix(prefix) && name.hasSuffix("c")
                 ? Int(name.dropFirst(prefix.count).dropLast()) : nil
         }
-        guard let id = line("\(sys)/class/sound/card\(card)/id") else { return [] }
         return numbers.sorted().map { number in
             MicrophoneEntry(
                 name: "plughw:CARD=\(id),DEV=\(number)", title: title(ofCard: card, device: number) ?? id,
@@ -58,9 +57,12 @@ public struct MicrophoneFinder: Sendable {
         }
     }
 
+    private var names: [String] { Folder.names(in: "\(sys)/class/sound") }
+
     private func title(ofCard card: Int, device: Int) -> String? {
-        let names = lines("\(proc)/card\(card)/pcm\(device)c/info")
-        return names.first { $0.hasPrefix("name: ") }.map { String($0.dropFirst(6)) }
+        let prefix = "name: "
+        return lines("\(proc)/card\(card)/pcm\(device)c/info").first { $0.hasPrefix(prefix) }
+            .map { String($0.dropFirst(prefix.count)) }
     }
 
     /// The folder of the USB device that an interface belongs to; nil for what is not on USB.
@@ -80,26 +82,8 @@ public struct MicrophoneFinder: Sendable {
         return String(cString: path).split(separator: "/")
     }
 
-    private func entries(of folder: String) -> [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            names.append(
-                withUnsafePointer(to: &entry.pointee.d_name) { name in
-                    name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                })
-        }
-        return names
-    }
-
-    private func line(_ path: String) -> String? { lines(path).first }
-
     private func lines(_ path: String) -> [String] {
-        guard let file = fopen(path, "re") else { return [] }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = fread(&bytes, 1, bytes.count, file)
-        return String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n").map(String.init)
+        guard let bytes = try? WholeFile.read(path, atMost: 1 << 16) else { return [] }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 }

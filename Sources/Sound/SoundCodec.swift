@@ -27,6 +27,16 @@ public enum SoundCodec: String, Sendable, CaseIterable {
         }
     }
 
+    /// The most bits a second that its encoder takes: libopus's wrapper refuses more, and AAC has no use for them
+    /// (ISO/IEC 14496-3, 4.5.3.3: 6144 bits for each channel of 1024 samples).
+    public func highestBitRate(channels: Int) -> Int {
+        switch self {
+        case .aac: 288_000 * channels
+        case .opus: 256_000 * channels
+        case .flac: .max
+        }
+    }
+
     /// Samples a second that it is coded with: Opus knows no others (RFC 7845, 5.1), and microphones have these.
     public static let rate = 48_000
 

@@ -21,7 +21,7 @@ public final class SoundEncoder {
     typealias Planes = InlineArray<8, UnsafeMutablePointer<UInt8>?>
 
     /// Opens an encoder.
-    /// - Parameter bitRate: bits a second; nil for the usual.
+    /// - Parameter bitRate: bits a second, of which the codec may use less; nil for the usual.
     public init(_ codec: SoundCodec, channels: Int, bitRate: Int? = nil) throws(SoundError) {
         cffmpeg_keep_log()
         cffmpeg_clear_log()
@@ -31,7 +31,9 @@ public final class SoundEncoder {
         guard let context = avcodec_alloc_context3(encoder) else { throw Self.noMemory(codec) }
         var owned: UnsafeMutablePointer<AVCodecContext>? = context
         let format = SoundFormat(rate: SoundCodec.rate, channels: channels)
-        let bits = bitRate ?? codec.usualBitRate(channels: channels)
+        let bits =
+            bitRate.map { min($0, codec.highestBitRate(channels: channels)) }
+            ?? codec.usualBitRate(channels: channels)
         Self.configure(context, codec, format, bits)
         let result = avcodec_open2(context, encoder, nil)
         guard result == 0 else {
@@ -94,6 +96,15 @@ public final class SoundEncoder {
     func silence(in planes: inout Planes, frames: Int) -> Int {
         for plane in 0..<planeCount { planes[plane]?.initialize(repeating: 0, count: frames * stride) }
         return frames
+    }
+
+    /// Jumps ahead in time without coding anything, between two packets only.
+    /// - Returns: whole packets of frames, as many as fit; nil within a packet.
+    func skip(_ frames: Int) -> Int? {
+        guard filled == 0 else { return nil }
+        let jump = frames / description.packetFrames * description.packetFrames
+        position += Int64(jump)
+        return jump
     }
 
     private var isPlanar: Bool { av_sample_fmt_is_planar(sampleFormat) != 0 }

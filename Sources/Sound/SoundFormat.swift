@@ -26,5 +26,9 @@ public struct SoundFormat: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// How many frames a duration has, rounded to the nearest.
-    func frames(in duration: Duration) -> Int { Int((duration.inSeconds * Double(rate)).rounded()) }
+    func frames(in duration: Duration) -> Int {
+        let (seconds, rest) = duration.inNanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return Int(seconds) * rate
+            + Int((rest * Int64(rate) + (rest < 0 ? -500_000_000 : 500_000_000)) / 1_000_000_000)
+    }
 }

@@ -11,15 +11,11 @@ final class SoundResampler {
 
     /// Over which the speed is changed: the longer, the finer the steps.
     private static let seconds = 8
-    /// No one hears a pitch that is a twentieth of a semitone off.
+    /// No one hears a pitch that is a twentieth of a semitone off, besides the drift that is made up for.
     private static let largestChange = 0.003
 
-    /// - Parameters:
-    ///   - rate: the samples a second that come in, if they differ from what the microphone says.
-    init(_ input: SoundFormat, rate: Int? = nil, to output: SoundFormat, _ format: AVSampleFormat)
-        throws(SoundError)
-    {
-        self.input = SoundFormat(rate: rate ?? input.rate, channels: input.channels)
+    init(_ input: SoundFormat, to output: SoundFormat, _ format: AVSampleFormat) throws(SoundError) {
+        self.input = input
         outputRate = output.rate
         var (inLayout, outLayout) = (AVChannelLayout(), AVChannelLayout())
         csound_set_layout(&inLayout, Int32(input.channels))
@@ -27,8 +23,7 @@ final class SoundResampler {
         var context: OpaquePointer?
         let result = swr_alloc_set_opts2(
             &context, &outLayout, format, Int32(output.rate), &inLayout, AV_SAMPLE_FMT_S16,
-            Int32(self.input.rate), 0,
-            nil)
+            Int32(input.rate), 0, nil)
         guard result == 0, let context else { throw Self.failure(result) }
         // So that it resamples even between equal rates; without interpolation, changes of speed are rough.
         av_opt_set_int(UnsafeMutableRawPointer(context), "flags", Int64(SWR_FLAG_RESAMPLE), 0)
@@ -71,13 +66,14 @@ final class SoundResampler {
     }
 
     /// Makes the output longer by as many frames within the next second, or shorter if negative; a few at most.
-    func stretch(by frames: Double) {
-        let limit = Double(outputRate) * Self.largestChange
+    /// - Parameter drift: how much faster the microphone's clock is, times a million.
+    func stretch(by frames: Double, drift: Double) {
+        let limit = Double(outputRate) * (Self.largestChange + abs(drift) / 1e6)
         let delta = max(-limit, min(frames, limit)) * Double(Self.seconds)
         swr_set_compensation(context, Int32(delta.rounded()), Int32(outputRate * Self.seconds))
     }
 
     private static func failure(_ result: Int32) -> SoundError {
-        SoundError(.refused(reason: "libswresample: error \(result)"), "resampling")
+        SoundError(.encoderFailed(reason: "libswresample: error \(result)"), "sound")
     }
 }

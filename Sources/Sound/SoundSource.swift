@@ -12,8 +12,8 @@ public protocol SoundSource: AnyObject {
     var overruns: Int { get }
 
     /// Reads interleaved samples, and waits for some until a deadline.
-    /// - Parameter room: for whole frames.
-    /// - Returns: what was read; nil if nothing came in time.
+    /// - Parameter room: for whole frames of all the channels that the device has.
+    /// - Returns: what was read; nil if nothing came, which may be noticed before the deadline.
     func read(
         into room: UnsafeMutableBufferPointer<Int16>, until deadline: Instant
     ) throws(SoundError) -> SoundReading?

@@ -8,22 +8,30 @@ import Time
 public final class SoundTimeline {
     /// What has been done to the sound.
     public private(set) var statistics = SoundStatistics()
+    /// The samples a second that the microphone delivers, where they are not those that it says.
+    public private(set) var falseRate: Int?
 
     private let encoder: SoundEncoder
     private let start: Instant
     private let deliver: (SoundPacket) -> Void
-    private var resampler: SoundResampler?
-    private var microphone: SoundFormat?
-    private var clock: SoundClock?
-    /// Whether what the microphone delivers continues the sound so far.
-    private var isAligned = false
-    /// Whether the microphone's rate is what it says.
-    private var isRateKnown = false
+    private var input: Input?
+
+    /// A microphone that is connected.
+    private struct Input {
+        let microphone: SoundFormat
+        var resampler: SoundResampler
+        var clock: SoundClock
+        var meter = SoundRateMeter()
+        /// Whether what it delivers continues the sound so far.
+        var isAligned = false
+    }
 
     /// A microphone whose rate differs by more from what it says is not adrift: the rate is another one.
-    private static let largestDrift = 2000.0
+    private static let largestDrift = 0.01
     /// A difference in time that would take too long to make up for by stretching.
     private static let largestError = Duration.milliseconds(40)
+    /// More silence than this is a jump in the packets' times, because a process may stand still for hours.
+    private static let longestSilence = Duration.seconds(10)
 
     /// - Parameters:
     ///   - start: when its first sample is captured.
@@ -34,44 +42,48 @@ public final class SoundTimeline {
 
     /// When the sound so far ends.
     public var end: Instant {
-        start + encoder.format.duration(of: Int(encoder.count) + (resampler?.delay ?? 0))
+        start + encoder.format.duration(of: Int(encoder.count) + (input?.resampler.delay ?? 0))
     }
 
     /// Begins with a microphone.
     public func connect(_ format: SoundFormat) throws(SoundError) {
         try disconnect()
-        resampler = try SoundResampler(format, to: encoder.format, encoder.sampleFormat)
-        (microphone, clock, isRateKnown, isAligned) = (format, SoundClock(rate: format.rate), false, false)
+        input = Input(
+            microphone: format, resampler: try resampler(format, rate: format.rate),
+            clock: SoundClock(rate: Double(format.rate)))
+        falseRate = nil
     }
 
     /// Ends with a microphone: what follows is silence.
     public func disconnect() throws(SoundError) {
-        if let resampler { try push(nil, 0, through: resampler) }
-        (resampler, clock) = (nil, nil)
+        if let input { try push(nil, 0, through: input.resampler) }
+        input = nil
     }
 
     /// Takes what a microphone has delivered.
     /// - Parameter samples: interleaved; all of the reading's.
     public func take(_ reading: SoundReading, _ samples: UnsafeBufferPointer<Int16>) throws(SoundError) {
-        guard var clock, let format = resampler?.input, let base = samples.baseAddress else { return }
+        guard input != nil, let base = samples.baseAddress else { return }
         statistics.readings += 1
-        if clock.isInterrupted(by: reading) {
-            clock.interrupt()
-            isAligned = false
-        }
-        let readingEnd = clock.take(reading)
-        self.clock = clock
+        try correctRate(reading)
+        guard var input else { return }
+        let (readingEnd, continues) = input.clock.take(reading)
+        let format = input.resampler.input
         let begin = readingEnd - format.duration(of: reading.frames)
-        if (begin - end).magnitude > Self.largestError { isAligned = false }
+        if !continues || (begin - end).magnitude > Self.largestError { input.isAligned = false }
+        self.input = input
         var excess = 0
-        if !isAligned {
+        if !input.isAligned {
             try fillSilence(until: begin)
             excess = min(max(0, format.frames(in: end - begin)), reading.frames)
-            isAligned = excess < reading.frames
         }
-        guard isAligned, let resampler else { return }
+        self.input?.isAligned = excess < reading.frames
+        guard excess < reading.frames, let resampler = self.input?.resampler else { return }
         try push(base + excess * format.channels, reading.frames - excess, through: resampler)
-        try follow(readingEnd, resampler)
+        let drift = input.clock.drift
+        statistics.drift = drift ?? statistics.drift
+        resampler.stretch(
+            by: (readingEnd - end).inSeconds * Double(encoder.format.rate), drift: drift ?? 0)
     }
 
     /// Adds silence for what is missing up to a time.
@@ -79,19 +91,23 @@ public final class SoundTimeline {
         var missing = encoder.format.frames(in: time - end)
         guard missing > 0 else { return }
         statistics.silence += encoder.format.duration(of: missing)
-        if let resampler { try push(nil, 0, through: resampler) }
+        if let input {
+            try push(nil, 0, through: input.resampler)
+            // Its samples before the silence are gone.
+            self.input?.resampler = try resampler(input.microphone, rate: input.resampler.input.rate)
+            self.input?.isAligned = false
+        }
         while missing > 0 {
+            if missing > encoder.format.frames(in: Self.longestSilence), let jump = encoder.skip(missing) {
+                missing -= jump
+                continue
+            }
             let (written, _) = try encoder.fill(
                 start: start,
                 { planes, room in
                     encoder.silence(in: &planes, frames: min(room, missing))
                 }, deliver)
             missing -= written
-        }
-        isAligned = false
-        // Its samples before the silence are gone.
-        if let resampler {
-            self.resampler = try SoundResampler(resampler.input, to: encoder.format, encoder.sampleFormat)
         }
     }
 
@@ -113,20 +129,25 @@ public final class SoundTimeline {
         }
     }
 
-    /// Stretches what follows so that the sound ends when the microphone says it does.
-    private func follow(_ readingEnd: Instant, _ resampler: SoundResampler) throws(SoundError) {
-        guard let clock, let microphone else { return }
-        if !isRateKnown, let rate = clock.measuredRate {
-            isRateKnown = true
-            if abs(clock.drift) > Self.largestDrift {
-                statistics.falseRate = Int(rate.rounded())
-                try push(nil, 0, through: resampler)
-                self.resampler = try SoundResampler(
-                    microphone, rate: Int(rate.rounded()), to: encoder.format, encoder.sampleFormat)
-            }
-        }
-        if isRateKnown { statistics.drift = clock.drift }
-        self.resampler?.stretch(by: (readingEnd - end).inSeconds * Double(encoder.format.rate))
+    /// Converts from the rate that a microphone has, if that is not the one it says.
+    private func correctRate(_ reading: SoundReading) throws(SoundError) {
+        guard let measured = input?.meter.add(reading), let input else { return }
+        let rate = Int(measured.rounded())
+        guard abs(measured / Double(input.resampler.input.rate) - 1) > Self.largestDrift,
+            Microphone.rates.contains(rate)
+        else { return }
+        let claimed = input.microphone.rate
+        let isAsClaimed = abs(measured / Double(claimed) - 1) <= Self.largestDrift
+        falseRate = isAsClaimed ? nil : rate
+        statistics.falseRate = falseRate ?? statistics.falseRate
+        try push(nil, 0, through: input.resampler)
+        self.input?.resampler = try resampler(input.microphone, rate: isAsClaimed ? claimed : rate)
+        self.input?.clock = SoundClock(rate: isAsClaimed ? Double(claimed) : measured)
+    }
+
+    private func resampler(_ microphone: SoundFormat, rate: Int) throws(SoundError) -> SoundResampler {
+        try SoundResampler(
+            SoundFormat(rate: rate, channels: microphone.channels), to: encoder.format, encoder.sampleFormat)
     }
 }
 
@@ -136,9 +157,9 @@ public struct SoundStatistics: Sendable, Hashable {
     public var readings = 0
     /// How much silence there is in place of what was missing.
     public var silence = Duration.zero
-    /// How much faster the microphone's clock is than this machine's, times a million; nil until it is known.
+    /// How much faster the latest microphone's clock is than this machine's, times a million; nil until it is known.
     public var drift: Double?
-    /// The samples a second that came, where they are not those that the microphone says.
+    /// The samples a second of the latest microphone whose rate was not the one that it said.
     public var falseRate: Int?
 
     /// None.

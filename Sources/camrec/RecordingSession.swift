@@ -26,6 +26,8 @@ struct RecordingSession {
     private static let progressInterval = Duration.milliseconds(500)
     /// The interval between checks for hung outputs.
     private static let lookInterval = Duration.seconds(5)
+    /// How long the encoder of sound waits for the microphone, which opens meanwhile.
+    private static let microphonePatience = Duration.milliseconds(500)
     /// How it ended.
     struct Ending {
         let status: ExitStatus
@@ -79,6 +81,7 @@ struct RecordingSession {
         // Afterwards the stream is the capture thread's; meanwhile the encoders open.
         capturing.startAhead()
         let opened = capturing.source
+        let microphone = try openMicrophone(camera: opened.identity.device)
         let choices = datedChoices(at: now)
         let providers = BackendEncoderProvider.providers(
             command.encoder.request,
@@ -90,7 +93,9 @@ struct RecordingSession {
         defer { if hasHungNode(providers) { leavesThread = true } }
         var tracks: [RecordingTrack] = []
         for provider in providers { tracks.append(try track(of: provider)) }
-        let sound = try soundPlan(camera: opened.identity.device)
+        let sound = try microphone.map { (choice, reader) throws(RecordingError) in
+            try soundPlan(choice, reader)
+        }
         // From here on there is something to clean up: a signal requests the end instead of ending the process.
         signals.workBegins()
         let report = try ReportFile(
@@ -255,34 +260,31 @@ struct RecordingSession {
         }
     }
 
-    /// Opens the microphone and what codes its sound; nil if none is wanted. A microphone that cannot be opened is tried
-    /// again later.
-    private func soundPlan(camera: String) throws(RecordingError) -> SoundPlan? {
+    /// Starts to open the microphone, while camera and encoder open; nil if no sound is wanted.
+    private func openMicrophone(
+        camera: String
+    ) throws(RecordingError) -> (choice: MicrophoneChoice, reader: MicrophoneReader)? {
         guard command.sound.isWanted else { return nil }
         let choice = MicrophoneChoice(command.sound.audioDevice, camera: camera)
-        let report: @Sendable (SoundEvent) -> Void = { [console] event in
-            if event.isWarning { console.warn("\(event)") } else { console.inform("\(event)") }
-        }
-        do throws(SoundError) {
-            var microphone: (any SoundSource)?
-            do throws(SoundError) { microphone = try Self.open(choice) } catch { report(.lost(error)) }
-            let encoder = try SoundEncoder(
-                command.sound.codec, channels: min(microphone?.format.channels ?? 2, 2),
-                bitRate: command.sound.audioBitrate?.value)
-            if let microphone {
-                console.inform("sound: \(choice.title(of: microphone)), as \(encoder.description.codec.name)")
-            }
-            return SoundPlan(encoder, microphone: microphone, open: choice.open, report: report)
-        } catch { throw .sound(error) }
+        guard let reader = MicrophoneReader(open: choice.open) else { throw .noResources }
+        return (choice, reader)
     }
 
-    /// Opens a microphone, but not at any price: ALSA may wait for a server that does not respond.
-    private static func open(_ choice: MicrophoneChoice) throws(SoundError) -> any SoundSource {
-        let opened: Result<any SoundSource, SoundError>? = WatchedThread().run(patience: 2) {
-            do throws(SoundError) { return .success(try choice.open()) } catch { return .failure(error) }
-        }
-        guard let opened else { throw SoundError(.hung, choice.name) }
-        return try opened.get()
+    /// Opens what codes the sound, in as many channels as the microphone has; in two if it does not open in time.
+    private func soundPlan(
+        _ choice: MicrophoneChoice, _ reader: MicrophoneReader
+    ) throws(RecordingError) -> SoundPlan {
+        let format = try? reader.firstFormat(until: .now + Self.microphonePatience)?.get()
+        do throws(SoundError) {
+            let encoder = try SoundEncoder(
+                command.sound.codec, channels: format?.channels ?? 2,
+                bitRate: command.sound.audioBitrate?.value)
+            let detail = format.map { "\($0)" } ?? "not open yet"
+            console.inform("sound: \(choice.summary), \(detail), as \(encoder.description.codec.name)")
+            return SoundPlan(encoder, microphone: reader, name: choice.name) { [console] event in
+                if event.isWarning { console.warn("\(event)") } else { console.inform("\(event)") }
+            }
+        } catch { throw .sound(error) }
     }
 
     /// Returns what starts the program for finished files; nil if there is none.

@@ -2,8 +2,9 @@ import Recorder
 
 /// What became of a recording's sound. Property names are JSON keys.
 struct SoundResult: Encodable {
-    /// ALSA's name of the latest microphone; nil if there was none.
-    let microphone: String?
+    /// ALSA's name of the microphone, and whether it was ever heard.
+    let microphone: String
+    let heard: Bool
     let codec: String
     let samplesPerSecond: Int
     let channels: Int
@@ -25,7 +26,7 @@ struct SoundResult: Encodable {
 
     init(_ outcome: SoundOutcome) {
         let (description, statistics) = (outcome.description, outcome.statistics)
-        microphone = outcome.microphone
+        (microphone, heard) = (outcome.microphone, outcome.isHeard)
         (codec, bitRate) = (description.codec.rawValue, description.bitRate)
         (samplesPerSecond, channels) = (description.format.rate, description.format.channels)
         (periods, overruns, outages) = (statistics.readings, outcome.overruns, outcome.outages)
@@ -36,7 +37,7 @@ struct SoundResult: Encodable {
 
     /// A line for people.
     var summary: String {
-        guard let microphone else { return "sound: silence, because there was no microphone" }
+        guard heard else { return "sound: silence, because nothing was heard of \(microphone)" }
         let silence = secondsOfSilence >= 0.05 ? "; \(decimal(secondsOfSilence)) s of silence filled in" : ""
         let drift =
             driftPPM.map { "; its clock is off by \(decimal($0)) millionths, which is made up for" } ?? ""
@@ -46,6 +47,7 @@ struct SoundResult: Encodable {
     /// Losses that the user should know about.
     var warnings: [String] {
         var warnings: [String] = []
+        if let error { warnings.append("the sound ended early: \(error)") }
         if secondsOfSilence >= 0.05 {
             warnings.append("\(decimal(secondsOfSilence)) s of sound were missing and are silent")
         }

@@ -1,6 +1,7 @@
 import Bitstream
 import Glibc
 import TestSupport
+import Sound
 import Testing
 import Threading
 
@@ -320,6 +321,38 @@ import Threading
             for unit in stream.units { try sink.write(unit) }
             try sink.finish()
         }
+    }
+
+    private static let sound = SoundDescription(
+        codec: .aac, format: SoundFormat(rate: 48_000, channels: 1), configuration: [0x11, 0x88],
+        packetFrames: 1024)
+
+    @Test("an MP4 without the sound that it waits for is written once there will be none")
+    func silentMP4() throws {
+        let stream = try CodedStream(.h264, frames: 90)
+        var description = stream.description
+        description.sound = Self.sound
+        let sink = try ContainerSink(
+            path: folder.path("a.mp4"), format: .mp4, overwrite: false, stream: description,
+            interruption: #require(Interruption()))
+        for unit in stream.units[..<60] { try sink.write(unit) }
+        #expect(sink.bytesWritten == 0, "libavformat waits")
+        try sink.endSound()
+        #expect(sink.bytesWritten > 0)
+        for unit in stream.units[60...] { try sink.write(unit) }
+        let before = sink.bytesWritten
+        try sink.finish()
+        #expect(before > 0 && sink.bytesWritten > before)
+        #expect(ContainerContent(folder.path("a.mp4"))?.packets.count == 90)
+    }
+
+    @Test("sound keeps its time, and what is for a time that has its sound is left out")
+    func soundTicks() {
+        var ticks = SoundTicks(ticksPerSecond: 48_000)
+        #expect(ticks.ticks(.zero) == 0)
+        #expect(ticks.ticks(.nanoseconds(21_333_333)) == 1024)
+        #expect(ticks.ticks(.milliseconds(10)) == nil)
+        #expect(ticks.ticks(.nanoseconds(42_666_666)) == 2048)
     }
 
     @Test("a pipe takes a container without seeking back", arguments: ContainerFormat.allCases)

@@ -36,12 +36,16 @@ import Time
         #expect(bench.ledger.lost == 10, "the others came late, or twice")
     }
 
-    @Test("what no server got is lost, as soon as none can get it any more")
-    func lost() throws {
+    @Test(
+        "what no server got is lost, as soon as none can get it any more; sound is no frame",
+        arguments: [0, 2])
+    func lost(soundsPerFrame: Int) throws {
         let bench = try LiveBench(mostReceivers: 1, startsAtLatestKeyframe: true)
+        bench.soundsPerFrame = soundsPerFrame
         let server = try bench.connect()
         _ = bench.frames(4)
         #expect(bench.ledger.lost == 0)
+        #expect(bench.ledger.taken.units == 4)
         server.leave()
         _ = bench.frames(8)
         #expect(bench.ledger.lost == 6, "from the fifth to the keyframe at the eleventh")

@@ -178,7 +178,7 @@ import Time
         framing.frame(unit(.h264, [10]), into: &bytes)
         framing.frame(unit(.h264, [10], at: .start + .nanoseconds(86_400_033_333_333)), into: &bytes)
         let packets = try RTPPacket.all(in: bytes)
-        #expect(packets[3].timestamp &- packets[1].timestamp == UInt32(truncatingIfNeeded: 7_776_002_999))
+        #expect(packets[3].timestamp &- packets[1].timestamp == UInt32(truncatingIfNeeded: 7_776_003_000))
     }
 
     @Test(

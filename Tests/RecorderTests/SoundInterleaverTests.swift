@@ -31,7 +31,6 @@ import Time
         case .stream: "stream"
         case .event: "event"
         case .soundEnd: "end of sound"
-        case .picturesEnd: "end of pictures"
         }
     }
 
@@ -83,6 +82,6 @@ import Time
     @Test("pictures do not wait for sound that has ended")
     func ended() throws {
         let items = [picture(0), try sound(0), picture(33), .soundEnd, picture(66), picture(99)]
-        #expect(order(items, ends: false) == ["p0", "s0", "p33", "p66", "p99"])
+        #expect(order(items, ends: false) == ["p0", "s0", "p33", "end of sound", "p66", "p99"])
     }
 }

@@ -113,20 +113,48 @@ import Time
 
     @Test(
         "a microphone that lies about its rate is heard at the right pitch and time",
-        arguments: [44_100.0, 47_000, 49_500])
+        arguments: [44_100.0, 47_000, 49_500, 8_000, 96_000])
     func falseRate(rate: Double) throws {
         let format = SoundFormat(rate: 48_000, channels: 1)
         let room = try Room(
             SoundCard(format, rate: rate, start: start, jitter: .milliseconds(1), sound: Self.beeps),
             start: start)
-        try room.record(for: .seconds(30))
-        let found = try #require(room.timeline.statistics.falseRate)
-        #expect(abs(Double(found) - rate) < rate / 500)
+        try room.record(for: .seconds(30), frames: Int(rate / 50))
+        let found = try #require(room.timeline.falseRate)
+        #expect(abs(Double(found) / rate - 1) < 0.002, "\(found)")
         for second in [10, 20, 28] {
             let onset = try #require(
                 room.listening.onset(after: start + .seconds(second) - .milliseconds(200)))
             #expect((onset - (start + .seconds(second))).magnitude < .milliseconds(20), "\(second)")
         }
+    }
+
+    @Test("times that jitter by tens of milliseconds, and overruns, are no false rate", arguments: 0..<20)
+    func jitter(seed: Int) throws {
+        let format = SoundFormat(rate: 48_000, channels: 1)
+        let room = try Room(
+            SoundCard(format, rate: 48_005, start: start, jitter: .milliseconds(15), sound: Self.beeps),
+            start: start)
+        room.random = SeededGenerator(seed: UInt64(seed))
+        for _ in 0..<5 {
+            try room.record(for: .milliseconds(Int.random(in: 900...3_000, using: &room.random)))
+            room.card.lose(Int.random(in: 4_800...24_000, using: &room.random))
+        }
+        try room.record(for: .seconds(10))
+        #expect(room.timeline.falseRate == nil)
+    }
+
+    @Test("after a process that stood still for hours, the rest of the silence is a jump in time")
+    func standstill() throws {
+        let format = SoundFormat(rate: 48_000, channels: 1)
+        let room = try Room(SoundCard(format, rate: 48_000, start: start, sound: Self.beeps), start: start)
+        try room.record(for: .seconds(2))
+        room.card.lose(48_000 * 3600 * 5)
+        try room.record(for: .seconds(3))
+        #expect(room.listening.packets.count < 400)
+        #expect((room.timeline.statistics.silence - .seconds(18_000)).magnitude < .milliseconds(5))
+        let last = try #require(room.listening.packets.last)
+        #expect((last.end - room.card.end).magnitude < .milliseconds(100))
     }
 
     @Test("packets follow each other without a gap", arguments: SoundCodec.allCases)

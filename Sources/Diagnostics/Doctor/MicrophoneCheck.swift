@@ -1,4 +1,5 @@
 import Sound
+import Threading
 import Time
 
 /// Checks every microphone: whether this user may record from it, and whether anything is heard.
@@ -9,6 +10,8 @@ struct MicrophoneCheck {
 
     /// How long to listen.
     private static let time = Duration.milliseconds(300)
+    /// Seconds.
+    private static let patience = 5
 
     func findings() -> [Finding] { MicrophoneFinder().microphones.map(finding) }
 
@@ -16,8 +19,14 @@ struct MicrophoneCheck {
         if let refusal = deviceAccess.refusal(of: entry.node, class: "char-alsa", module: "snd") {
             return Finding(.microphones, .note, entry.name, refusal.message, remedy: refusal.remedy)
         }
+        // ALSA may wait for a device, or for a server, that does not respond.
+        let listening: Result<Int, SoundError>? = WatchedThread().run(patience: Self.patience) {
+            do throws(SoundError) { return .success(try Self.peak(of: Microphone(entry.name))) } catch {
+                return .failure(error)
+            }
+        }
         do throws(SoundError) {
-            let peak = try Self.peak(of: try Microphone(entry.name))
+            guard let peak = try listening?.get() else { throw SoundError(.hung, entry.name) }
             guard peak > 0 else {
                 return Finding(
                     .microphones, .note, entry.name, "\(entry.title): delivers nothing or only zeros",

@@ -23,7 +23,7 @@ import Time
 public final class ContainerSink: AccessUnitSink {
     private let file: OutputFile
     private let format: ContainerFormat
-    private let stream: StreamDescription
+    private var stream: StreamDescription
     private let metadata: FileMetadata
     private let captureClock: (any TimeSource)?
     private let library: cformat_library
@@ -112,6 +112,16 @@ public final class ContainerSink: AccessUnitSink {
             try muxer.write(sound)
             try keep()
             if file.keptCount > kept { unkept = WrittenUnits() }
+        } catch { throw abandon(because: error) }
+    }
+
+    /// An MP4 would wait for the first sound in memory, until its end.
+    public func endSound() throws(OutputError) {
+        stream.sound = nil
+        guard let muxer, format == .mp4, !file.isStaged else { return }
+        do throws(OutputError) {
+            try muxer.flush()
+            try keep()
         } catch { throw abandon(because: error) }
     }
 

@@ -116,7 +116,9 @@ final class BroadcastLoop {
         forceKeyframe(at: now)
         let first = firstPosition(in: window, at: now)
         // Such an output has one receiver at most.
-        if ledger.mustBeTaken { ledger.pass(to: receivers[0]?.firstPending ?? first) }
+        if ledger.mustBeTaken {
+            ledger.pass(to: receivers[0]?.passedPictures ?? buffer.pictureCount(before: first))
+        }
         buffer.trim(before: receivers.reduce(first) { min($0, $1?.position ?? .max) })
         return closingTime == nil || receivers.contains { $0 != nil }
     }
@@ -142,15 +144,16 @@ final class BroadcastLoop {
 
     private func noteLatest(in window: BroadcastBuffer.Window) {
         guard window.range.upperBound > seenUnits else { return }
+        var latest: (frameNumber: Int, arrival: Instant)?
         for number in max(seenUnits, window.range.lowerBound)..<window.range.upperBound {
-            guard let entry = buffer[number], entry.isIDR else { continue }
+            guard let entry = buffer[number], let unit = entry.unit else { continue }
+            latest = (unit.frameNumber, entry.arrival)
+            guard unit.isIDR else { continue }
             keyframes.noteKeyframe(at: entry.arrival)
             latestKeyframe = number
         }
         seenUnits = window.range.upperBound
-        if let entry = buffer[seenUnits - 1], let unit = entry.unit {
-            keyframes.note(unit.frameNumber, at: entry.arrival)
-        }
+        if let latest { keyframes.note(latest.frameNumber, at: latest.arrival) }
     }
 
     private func forceKeyframe(at now: Instant) {

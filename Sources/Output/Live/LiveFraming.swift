@@ -29,6 +29,8 @@ final class FramedUnit: @unchecked Sendable {
     fileprivate(set) var bytes: [UInt8] = []
     /// Precedes them where they are the first that a receiver gets.
     fileprivate(set) var prologue: [UInt8] = []
+
+    init(bytes: [UInt8] = []) { self.bytes = bytes }
 }
 
 /// Framed units whose storage is reused. Used by one thread.

@@ -204,6 +204,9 @@ final class Receiver {
     /// The number of the first unit that it has not got completely.
     var firstPending: Int { current == nil ? position : position - 1 }
 
+    /// How many pictures came before the first that it has not got completely.
+    var passedPictures: Int { picturesBefore - (current?.isPicture == true ? 1 : 0) }
+
     /// Notes the lag of the unit being sent.
     private func noteLag(at now: Instant) {
         guard let current else { return }

@@ -51,7 +51,8 @@ public final class ReceiverLedger: @unchecked Sendable {
     /// The access units that no receiver got, nor will, if the output connects to its receiver; otherwise 0.
     public var lost: Int { monitor.withLock { mostLost } }
 
-    /// Notes that no receiver will get an access unit before this one that has not got it yet.
+    /// Notes that no receiver will get any of the first access units that has not got it yet.
+    /// - Parameter number: how many there are.
     func pass(to number: Int) {
         // What a receiver got may be sent again to its successor, so the difference may also shrink.
         monitor.withLock { mostLost = max(mostLost, number - sum.units) }

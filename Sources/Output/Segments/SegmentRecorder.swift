@@ -111,6 +111,11 @@ public final class SegmentRecorder: AccessUnitSink {
         grow(by: sound.count)
     }
 
+    public func endSound() throws(OutputError) {
+        files.stream.sound = nil
+        do throws(OutputError) { try segment?.sink.endSound() } catch { throw interrupt(error, lost: 0) }
+    }
+
     public func beginStream(_ description: StreamDescription) {
         files.stream = description
         endFile()

@@ -95,10 +95,14 @@ public struct PresentationClock {
         return latest
     }
 
-    /// A time in ticks, rounded to the nearest; up to 36 years.
-    private func ticks(_ time: Duration) -> Int64 {
-        let nanoseconds = max(-1 << 60, min(time.inNanoseconds, 1 << 60))
+    private func ticks(_ time: Duration) -> Int64 { time.ticks(perSecond: ticksPerSecond) }
+}
+
+extension Duration {
+    /// In ticks, rounded to the nearest; up to 36 years.
+    func ticks(perSecond rate: Int64) -> Int64 {
+        let nanoseconds = max(-1 << 60, min(inNanoseconds, 1 << 60))
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-        return seconds * ticksPerSecond + (rest * ticksPerSecond + 500_000_000) / 1_000_000_000
+        return seconds * rate + (rest * rate + 500_000_000) / 1_000_000_000
     }
 }

@@ -1,11 +1,15 @@
 import Encoder
 import Synchronization
+import Time
 
 /// Controls a running recording, from any thread. The encode thread carries out requests with the next picture;
 /// triggers reach the writers' threads at once.
 public final class RecordingControl: Sendable {
     private let wantsKeyframe = Atomic<Bool>(false)
     private let isPausedNow = Atomic<Bool>(false)
+    /// When the latest pause began and ended, in nanoseconds of the clock.
+    private let pauseBegin = Atomic<Int64>(.max)
+    private let pauseEnd = Atomic<Int64>(.min)
     private let endsAtNextCut = Atomic<Bool>(false)
     private let triggers = Atomic<Int>(0)
     private let triggered = Mutex<[@Sendable () -> Void]>([])
@@ -21,10 +25,25 @@ public final class RecordingControl: Sendable {
     public func requestKeyframe() { wantsKeyframe.store(true, ordering: .relaxed) }
 
     /// Drops every picture before it is encoded, until `resume`. The recording's duration keeps running.
-    public func pause() { isPausedNow.store(true, ordering: .relaxed) }
+    public func pause() {
+        guard !isPaused else { return }
+        pauseBegin.store(Instant.now.nanoseconds, ordering: .relaxed)
+        isPausedNow.store(true, ordering: .releasing)
+    }
 
     /// Ends a pause; the next frame is a keyframe.
-    public func resume() { isPausedNow.store(false, ordering: .relaxed) }
+    public func resume() {
+        guard isPaused else { return }
+        pauseEnd.store(Instant.now.nanoseconds, ordering: .relaxed)
+        isPausedNow.store(false, ordering: .releasing)
+    }
+
+    /// Whether what was captured at a time, shortly ago, is recorded: not if that was in a pause.
+    func records(_ time: Instant) -> Bool {
+        let isPaused = isPausedNow.load(ordering: .acquiring)
+        if time.nanoseconds < pauseBegin.load(ordering: .relaxed) { return true }
+        return !isPaused && time.nanoseconds >= pauseEnd.load(ordering: .relaxed)
+    }
 
     /// Ends the recording where its outputs would begin new files. Cannot be withdrawn.
     public func endAtCut() { endsAtNextCut.store(true, ordering: .relaxed) }

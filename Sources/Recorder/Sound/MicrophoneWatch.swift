@@ -1,46 +1,60 @@
 import Sound
+import Threading
 import Time
 
-/// Notices a microphone that delivers nothing, only zeros, or at another rate than it says. Each is reported once.
+/// Decides what is said about a microphone: each trouble once, and that it is over once it is heard again. One that comes
+/// and goes is mentioned ever more rarely.
 struct MicrophoneWatch {
-    private var isStalled = false
-    private var hasSound = false
-    private var hasReportedMute = false
-    private var hasReportedRate = false
-    /// Since it was opened.
-    private var frames = 0
+    private let name: String
+    /// Whether the trouble that there is was reported; nil if there is none.
+    private var isTroubleTold: Bool?
+    private var messages = MessageLimit()
+    private var quietTime = Duration.zero
+    private var saysMute = true
+    private var toldRate: Int?
 
     /// A microphone that is switched on has noise within this time.
-    private static let quietTime = 10
+    private static let longestQuiet = Duration.seconds(10)
 
-    /// Notes what was read.
-    /// - Returns: what to report.
-    mutating func note(
-        _ samples: UnsafeBufferPointer<Int16>, from source: any SoundSource, _ statistics: SoundStatistics
-    ) -> [SoundEvent] {
-        var events: [SoundEvent] = []
-        if isStalled {
-            isStalled = false
-            events.append(.resumed(name: source.name))
-        }
-        frames += samples.count / source.format.channels
-        if !hasSound { hasSound = samples.contains { $0 != 0 } }
-        if !hasSound, !hasReportedMute, frames >= Self.quietTime * source.format.rate {
-            hasReportedMute = true
-            events.append(.mute(name: source.name))
-        }
-        if let rate = statistics.falseRate, !hasReportedRate {
-            hasReportedRate = true
-            events.append(.falseRate(name: source.name, claimed: source.format.rate, measured: rate))
-        }
-        return events
-    }
+    init(name: String) { self.name = name }
+
+    /// Notes that there is none.
+    /// - Returns: what to report; nil for nothing.
+    mutating func lost(_ error: SoundError, at now: Instant) -> SoundEvent? { begin(.lost(error), at: now) }
 
     /// Notes that nothing has come for a while.
-    /// - Returns: what to report; nil if that was reported.
-    mutating func noteNothing(from source: any SoundSource) -> SoundEvent? {
-        guard !isStalled else { return nil }
-        isStalled = true
-        return .stalled(name: source.name)
+    /// - Returns: what to report; nil for nothing.
+    mutating func heardNothing(at now: Instant) -> SoundEvent? { begin(.stalled(name: name), at: now) }
+
+    /// Notes samples, and how long they last.
+    /// - Returns: that it is heard again; nil if that is no news.
+    mutating func heard(
+        _ samples: UnsafeBufferPointer<Int16>, lasting duration: Duration
+    ) -> SoundEvent? {
+        let isQuiet = quietTime <= Self.longestQuiet && samples.allSatisfy { $0 == 0 }
+        quietTime = isQuiet ? quietTime + duration : .zero
+        if !isQuiet { saysMute = false }
+        guard isTroubleTold.take() == true else { return nil }
+        return .resumed(name: name)
+    }
+
+    /// Looks at what was heard.
+    /// - Parameter falseRate: the rate of its samples, if it is not what it says.
+    /// - Returns: what is wrong with it; nil for nothing new.
+    mutating func judge(falseRate: Int?) -> SoundEvent? {
+        if saysMute, quietTime > Self.longestQuiet {
+            saysMute = false
+            return .mute(name: name)
+        }
+        guard let falseRate, falseRate != toldRate else { return nil }
+        toldRate = falseRate
+        return .falseRate(name: name, measured: falseRate)
+    }
+
+    private mutating func begin(_ event: SoundEvent, at now: Instant) -> SoundEvent? {
+        guard isTroubleTold == nil else { return nil }
+        let isTold = messages.admit(at: now) != nil
+        isTroubleTold = isTold
+        return isTold ? event : nil
     }
 }

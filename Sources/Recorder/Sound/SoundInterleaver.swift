@@ -40,8 +40,9 @@ struct SoundInterleaver {
             latestPicture = max(latestPicture ?? unit.timestamp, unit.timestamp)
             pictures.append(item)
         case .stream, .event: pictures.append(item)
-        case .soundEnd: hasMoreSound = false
-        case .picturesEnd: break
+        case .soundEnd:
+            hasMoreSound = false
+            pictures.append(item)
         }
     }
 

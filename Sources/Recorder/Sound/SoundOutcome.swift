@@ -2,13 +2,15 @@ import Sound
 
 /// What became of a recording's sound.
 public struct SoundOutcome: Sendable {
-    /// The microphone; nil if there never was one.
-    public let microphone: String?
+    /// ALSA's name of the microphone.
+    public let microphone: String
+    /// Whether it was ever heard.
+    public let isHeard: Bool
     /// What was recorded.
     public let description: SoundDescription
     /// What was done to it.
     public let statistics: SoundStatistics
-    /// How often the microphone had lost samples because they were not read in time.
+    /// How often samples were lost because they were not read in time.
     public let overruns: Int
     /// How often the microphone was lost.
     public let outages: Int

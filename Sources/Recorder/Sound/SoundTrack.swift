@@ -1,67 +1,60 @@
 import Sound
-import Synchronization
 import Threading
 import Time
 
-/// The sound of a recording, and the thread that records it.
+/// The sound of a recording, and the thread that makes it.
 ///
 /// Whatever happens to the microphone, sound goes on: with silence until it is back. It ends after the pictures of
-/// all outputs, so that the last of them has its sound.
+/// all outputs, so that the last of them has its sound. This thread never calls a driver.
 final class SoundTrack: @unchecked Sendable {
     // Safe to share: everything that changes belongs to the sound thread until it is joined.
     private let plan: SoundPlan
-    private let outputs: [RecordingOutput]
+    private let outputs: [Output]
     private let control: RecordingControl
-    /// Wakes the sound thread when an output's pictures end.
-    private let monitor = Monitor()
-    /// Accessed with the lock held.
-    private var hasEnded = false
-    /// Whether its thread hangs and was not joined: nothing of it must be read.
-    private(set) var isAbandoned = false
     private var thread: WorkerThread?
-    private var source: (any SoundSource)?
-    private var timeline: SoundTimeline?
-    private var watch = MicrophoneWatch()
-    private var messages = MessageLimit()
+    private var batch = MicrophoneReader.Batch()
+    private var watch: MicrophoneWatch
     private var begun = Instant.now
-    private var nextAttempt = Instant.distantPast
-    private var lastName: String?
-    /// Of microphones that are gone.
-    private var pastOverruns = 0
-    private var outages = 0
-    private var lost = 0
-    private var error: SoundError?
-    /// When it was noticed that an output's pictures had ended; nil while they go on.
-    private var ends: [Instant?]
-    /// Whether an output has all its sound.
-    private var isDone: [Bool]
+    /// The microphone's; nil while there is none.
+    private var format: SoundFormat?
     /// When the latest packet ends: an encoder holds back some hundredths of a second.
     private var delivered = Instant.distantPast
-    private let samples = UnsafeMutableBufferPointer<Int16>.allocate(capacity: mostSamples)
+    private var isHeard = false
+    private var outages = 0
+    private var lost = 0
+    private var statistics = SoundStatistics()
+    private var error: SoundError?
+    private var overruns = 0
+    /// Whether the microphone's thread hangs: libraries may wait for it at exit.
+    private(set) var leavesThread = false
 
-    /// A fifth of a second in two channels.
-    private static let mostSamples = 19_200
-    /// How long one wait for samples may last.
-    private static let wait = Duration.milliseconds(100)
-    /// The time after which what has not come becomes silence.
-    private static let patience = Duration.milliseconds(400)
-    /// What a thread may take to end after all outputs have.
-    private static let lastPatience = Duration.seconds(2)
-    /// The pause between attempts to open a microphone.
-    private static let pause = Duration.seconds(1)
+    /// An output that gets the sound.
+    private final class Output {
+        let output: RecordingOutput
+        /// When it was noticed that its pictures had ended; nil while they go on.
+        var end: Instant?
+        /// Whether it has all its sound.
+        var isDone = false
 
-    /// - Parameter outputs: those that take sound.
-    init(_ plan: SoundPlan, outputs: [RecordingOutput], control: RecordingControl) {
-        (self.plan, self.control) = (plan, control)
-        self.outputs = outputs.filter { [monitor] output in
-            output.expectSound(plan.encoder.description) { monitor.withLock { monitor.signal() } }
-        }
-        ends = self.outputs.map { _ in nil }
-        isDone = self.outputs.map { _ in false }
-        source = plan.takeMicrophone()
+        init(_ output: RecordingOutput) { self.output = output }
     }
 
-    deinit { samples.deallocate() }
+    /// The longest wait for samples.
+    private static let wait = Duration.milliseconds(100)
+    /// The same when the pictures have ended.
+    private static let lastWait = Duration.milliseconds(10)
+    /// The time after which what has not come becomes silence.
+    private static let patience = Duration.milliseconds(400)
+    /// What the microphone's thread may take to end.
+    private static let lastPatience = Duration.seconds(1)
+
+    /// Nil if no output takes sound.
+    init?(_ plan: SoundPlan, outputs: [RecordingOutput], control: RecordingControl) {
+        (self.plan, self.control) = (plan, control)
+        self.outputs = outputs.filter { $0.expectSound(plan.encoder.description) }.map(Output.init)
+        watch = MicrophoneWatch(name: plan.name)
+        if self.outputs.isEmpty { return nil }
+    }
 
     /// Starts the thread.
     /// - Returns: false if the system allows no more.
@@ -70,129 +63,115 @@ final class SoundTrack: @unchecked Sendable {
         return thread != nil
     }
 
-    /// Waits for the end, which follows that of the pictures. A thread that hangs in a driver is abandoned.
-    func join() {
-        guard let thread = thread.take() else { return }
-        let end = Instant.now + Self.lastPatience
-        let isOver = monitor.withLock {
-            while !hasEnded, .now < end { monitor.wait(until: end) }
-            return hasEnded
-        }
-        if isOver { return thread.join() }
-        isAbandoned = true
-        thread.detach()
-    }
+    /// Waits for the end, which follows that of the pictures.
+    func join() { thread.take()?.join() }
 
-    /// What became of it; nil if no output takes it. Read it only after `join`.
-    var outcome: SoundOutcome? {
-        guard !outputs.isEmpty else { return nil }
-        if isAbandoned {
-            return SoundOutcome(
-                microphone: nil, description: plan.encoder.description, statistics: SoundStatistics(),
-                overruns: 0,
-                outages: 1, lost: 0, error: SoundError(.hung, "microphone"))
-        }
-        return SoundOutcome(
-            microphone: lastName, description: plan.encoder.description,
-            statistics: timeline?.statistics ?? SoundStatistics(),
-            overruns: pastOverruns + (source?.overruns ?? 0), outages: outages, lost: lost, error: error)
+    /// What became of it; read it only after `join`.
+    var outcome: SoundOutcome {
+        SoundOutcome(
+            microphone: plan.name, isHeard: isHeard, description: plan.encoder.description,
+            statistics: statistics, overruns: overruns, outages: outages, lost: lost, error: error)
     }
 
     private func run() {
-        defer {
-            monitor.withLock {
-                hasEnded = true
-                monitor.signal()
-            }
-        }
+        begun = .now
         do throws(SoundError) {
-            lastName = source?.name
-            begun = .now
-            while !endOutputs() { try step() }
+            var timeline: SoundTimeline?
+            while !endOutputs() { try step(&timeline) }
         } catch {
-            // The encoder has failed: there is no more sound, and pictures do not wait for it.
+            // It cannot be coded, so pictures do not wait for it.
             self.error = error
-            plan.report(.lost(error))
+            plan.report(.ended(error))
         }
-        for output in outputs { output.endSound() }
-        _ = source.take().map { pastOverruns += $0.overruns }
-    }
-
-    /// The recording's sound, which begins with the first microphone, or with silence.
-    private func timeline(from start: Instant) throws(SoundError) -> SoundTimeline {
-        if let timeline { return timeline }
-        let timeline = SoundTimeline(plan.encoder, start: start) { [self] packet in
-            delivered = packet.end
-            guard !control.isPaused else { return }
-            for (index, output) in outputs.enumerated()
-            where !isDone[index] && !output.hasEnded && !output.accept(packet) {
-                lost += 1
-            }
-        }
-        if let source { try timeline.connect(source.format) }
-        self.timeline = timeline
-        return timeline
+        for output in outputs { output.output.endSound() }
+        overruns = plan.microphone.overruns
+        leavesThread = !plan.microphone.stop(patience: Self.lastPatience)
     }
 
     /// Ends outputs whose pictures have ended, once they have their sound.
     /// - Returns: whether all have ended.
     private func endOutputs() -> Bool {
-        for (index, output) in outputs.enumerated() where !isDone[index] && output.havePicturesEnded {
-            let end = ends[index] ?? .now
-            ends[index] = end
+        for output in outputs where !output.isDone && output.output.havePicturesEnded {
+            let end = output.end ?? .now
+            output.end = end
             guard delivered >= end || Instant.now - end > Self.patience else { continue }
-            isDone[index] = true
-            output.endSound()
+            output.isDone = true
+            output.output.endSound()
         }
-        return isDone.allSatisfy { $0 }
+        return outputs.allSatisfy(\.isDone)
     }
 
-    private var haveAllPicturesEnded: Bool { outputs.allSatisfy(\.havePicturesEnded) }
-
-    private func step() throws(SoundError) {
-        if source == nil { try reopen() }
-        guard let source else {
-            let timeline = try timeline(from: begun)
-            monitor.withLock { if !haveAllPicturesEnded { monitor.wait(until: .now + Self.wait) } }
-            return try timeline.fillSilence(until: .now)
+    private func deliver(_ packet: SoundPacket) {
+        delivered = packet.end
+        guard control.records(packet.timestamp) else { return }
+        for output in outputs where !output.isDone && !output.output.hasEnded {
+            if !output.output.accept(packet) { lost += 1 }
         }
-        let reading: SoundReading?
-        do throws(SoundError) {
-            reading = try source.read(into: samples, until: .now + Self.wait)
-        } catch { return try lose(source, because: error) }
-        if let reading, reading.frames > 0 {
-            let count = reading.frames * source.format.channels
-            let taken = UnsafeBufferPointer(rebasing: samples[..<count])
-            let timeline = try timeline(from: reading.end - reading.duration(at: source.format.rate))
-            try timeline.take(reading, taken)
-            for event in watch.note(taken, from: source, timeline.statistics) { plan.report(event) }
-            // If it is late, it is because this machine is.
-            return
-        }
-        guard .now - (timeline?.end ?? begun) > Self.patience else { return }
-        let timeline = try timeline(from: begun)
-        try timeline.fillSilence(until: .now - Self.patience / 2)
-        if let event = watch.noteNothing(from: source) { plan.report(event) }
     }
 
-    private func lose(_ source: any SoundSource, because error: SoundError) throws(SoundError) {
-        outages += 1
-        pastOverruns += source.overruns
-        self.source = nil
-        nextAttempt = .now + Self.pause
+    private func step(_ timeline: inout SoundTimeline?) throws(SoundError) {
+        let areEnding = outputs.contains { $0.end != nil }
+        let hasNews = plan.microphone.take(
+            into: &batch, until: .now + (areEnding ? Self.lastWait : Self.wait))
+        var start = 0
+        for item in batch.items {
+            switch item {
+            case .opened(_, let format): try connect(format, &timeline)
+            case .lost(let error): try lose(error, timeline)
+            case .samples(let reading, let count):
+                let samples = UnsafeBufferPointer(rebasing: batch.samples[start..<start + count])
+                start += count
+                try hear(reading, samples, &timeline)
+            }
+        }
+        if let timeline { statistics = timeline.statistics }
+        // If it is late, it is because this machine is.
+        if hasNews, start > 0 { return }
+        try fill(&timeline)
+    }
+
+    private func connect(_ format: SoundFormat, _ timeline: inout SoundTimeline?) throws(SoundError) {
+        self.format = format
+        try timeline?.connect(format)
+    }
+
+    private func lose(_ error: SoundError, _ timeline: SoundTimeline?) throws(SoundError) {
+        if format != nil { outages += 1 }
+        format = nil
         try timeline?.disconnect()
-        if messages.admit(at: .now) != nil { plan.report(.lost(error)) }
+        if let event = watch.lost(error, at: .now) { plan.report(event) }
     }
 
-    private func reopen() throws(SoundError) {
-        guard .now >= nextAttempt else { return }
-        nextAttempt = .now + Self.pause
-        // It may be away for long, and was reported when it went.
-        guard let source = try? plan.open() else { return }
-        try timeline?.connect(source.format)
-        self.source = source
-        lastName = source.name
-        watch = MicrophoneWatch()
-        plan.report(.resumed(name: source.name))
+    private func hear(
+        _ reading: SoundReading, _ samples: UnsafeBufferPointer<Int16>, _ timeline: inout SoundTimeline?
+    ) throws(SoundError) {
+        guard let format else { return }
+        let duration = reading.duration(at: format.rate)
+        let made = try made(&timeline, from: reading.end - duration)
+        try made.take(reading, samples)
+        isHeard = true
+        if let event = watch.heard(samples, lasting: duration) { plan.report(event) }
+        if let event = watch.judge(falseRate: made.falseRate) { plan.report(event) }
+    }
+
+    /// Makes silence of what has not come: at once without a microphone.
+    private func fill(_ timeline: inout SoundTimeline?) throws(SoundError) {
+        let now = Instant.now
+        guard now - (timeline?.end ?? begun) > Self.patience else { return }
+        if format != nil, let event = watch.heardNothing(at: now) { plan.report(event) }
+        let made = try made(&timeline, from: begun)
+        try made.fillSilence(until: now - Self.patience / 2)
+        statistics = made.statistics
+    }
+
+    /// The recording's sound, which is made when the microphone is first heard, or silence is due.
+    private func made(
+        _ timeline: inout SoundTimeline?, from start: Instant
+    ) throws(SoundError) -> SoundTimeline {
+        if let timeline { return timeline }
+        let made = SoundTimeline(plan.encoder, start: start) { [self] packet in deliver(packet) }
+        if let format { try made.connect(format) }
+        timeline = made
+        return made
     }
 }

@@ -17,7 +17,8 @@ struct SoundRule: OptionRule {
             return "--audio does not fit a time lapse, which has a time of its own; leave it out"
         }
         if !command.source.isInRealTime {
-            return "--audio needs pictures that come as they are captured; use a camera, or add --pace"
+            return
+                "--audio needs pictures that come as they are captured; use a camera, or --device test without --no-pace"
         }
         if sound.codec == .flac, sound.audioBitrate != nil {
             return "--audio-bitrate has no effect on flac, which loses nothing; leave it out"

@@ -11,6 +11,8 @@ import Time
 /// clock.
 final class LiveBench {
     let buffer: BroadcastBuffer
+    /// Packets of sound after each frame.
+    var soundsPerFrame = 0
     let ledger: ReceiverLedger
     let source: ScriptedSource
     let loop: BroadcastLoop
@@ -78,6 +80,7 @@ final class LiveBench {
         frameNumber += 1
         now += duration
         buffer.append(unit, at: now)
+        for _ in 0..<soundsPerFrame { buffer.append(nil, framed: FramedUnit(bytes: [1, 2, 3]), at: now) }
         round()
         return unit
     }

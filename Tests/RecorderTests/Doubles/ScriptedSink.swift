@@ -39,7 +39,11 @@ final class ScriptedSink: AccessUnitSink, @unchecked Sendable {
         units.append(unit)
     }
 
+    private(set) var hasSoundEnded = false
+
     func write(_ sound: SoundPacket) { sounds.append(sound) }
+
+    func endSound() { hasSoundEnded = true }
 
     func beginStream(_ description: StreamDescription) { descriptions.append(description) }
 

@@ -116,6 +116,6 @@ private struct RTPClock {
         let start = firstCapture ?? capture
         firstCapture = start
         let nanoseconds = Int128((capture - start).inNanoseconds)
-        return first &+ UInt32(truncatingIfNeeded: nanoseconds * rate / 1_000_000_000)
+        return first &+ UInt32(truncatingIfNeeded: (nanoseconds * rate + 500_000_000) / 1_000_000_000)
     }
 }
