@@ -86,19 +86,19 @@ static void describe(const AVStream *stream, struct test_container *container) {
     if (encoder) av_strlcpy(container->encoder, encoder->value, sizeof container->encoder);
 }
 
-int test_read(const char *path, struct test_container *container, test_packet_handler handler, void *context) {
+int test_read(const char *path, unsigned streams, struct test_container *container, test_packet_handler handler, void *context) {
     AVFormatContext *format = NULL;
     int result = avformat_open_input(&format, path, NULL, NULL);
     if (result < 0) return result;
     memset(container, 0, sizeof *container);
     // That is, what the container itself states; a transport stream states little before its first packets.
     if (!strcmp(format->iformat->name, "mpegts")) result = avformat_find_stream_info(format, NULL);
-    if (result >= 0 && format->nb_streams == 1) {
+    if (result >= 0 && format->nb_streams == streams) {
         describe(format->streams[0], container);
         AVPacket *packet = av_packet_alloc();
         while (av_read_frame(format, packet) == 0) {
             struct test_packet told = {packet->data, packet->size, packet->pts, packet->dts, packet->flags & AV_PKT_FLAG_KEY};
-            handler(context, &told);
+            if (packet->stream_index == 0) handler(context, &told);
             av_packet_unref(packet);
         }
         av_packet_free(&packet);

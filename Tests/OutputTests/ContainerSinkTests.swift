@@ -343,7 +343,7 @@ import Threading
         let before = sink.bytesWritten
         try sink.finish()
         #expect(before > 0 && sink.bytesWritten > before)
-        #expect(ContainerContent(folder.path("a.mp4"))?.packets.count == 90)
+        #expect(ContainerContent(folder.path("a.mp4"), streams: 2)?.packets.count == 90)
     }
 
     @Test("sound keeps its time, and what is for a time that has its sound is left out")

@@ -94,7 +94,7 @@ final class SoundTrack: @unchecked Sendable {
         for output in outputs where !output.isDone && output.output.havePicturesEnded {
             let end = output.end ?? .now
             output.end = end
-            guard delivered >= end || Instant.now - end > Self.patience else { continue }
+            guard delivered >= end || Instant.now - end > Self.patience * 2 else { continue }
             output.isDone = true
             output.output.endSound()
         }
@@ -157,10 +157,11 @@ final class SoundTrack: @unchecked Sendable {
     /// Makes silence of what has not come: at once without a microphone.
     private func fill(_ timeline: inout SoundTimeline?) throws(SoundError) {
         let now = Instant.now
-        guard now - (timeline?.end ?? begun) > Self.patience else { return }
+        let patience = format == nil ? .zero : Self.patience
+        guard now - (timeline?.end ?? begun) > patience else { return }
         if format != nil, let event = watch.heardNothing(at: now) { plan.report(event) }
         let made = try made(&timeline, from: begun)
-        try made.fillSilence(until: now - Self.patience / 2)
+        try made.fillSilence(until: now - patience / 2)
         statistics = made.statistics
     }
 

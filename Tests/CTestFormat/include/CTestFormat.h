@@ -38,8 +38,8 @@ struct test_container {
     char encoder[64];
 };
 
-// Reads what a container states about its only stream, and its packets as far as they are readable. Returns 0 or a
-// libav error.
-int test_read(const char *path, struct test_container *container, test_packet_handler handler, void *context);
+// Reads what a container of so many streams states about the first one, and its packets as far as they are readable.
+// Returns 0 or a libav error.
+int test_read(const char *path, unsigned streams, struct test_container *container, test_packet_handler handler, void *context);
 
 #endif

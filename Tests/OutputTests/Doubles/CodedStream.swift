@@ -54,11 +54,11 @@ struct ContainerContent {
     let container: test_container
     let packets: [Packets.Packet]
 
-    /// Nil if libavformat cannot read it.
-    init?(_ path: String) {
+    /// Nil if libavformat cannot read it, or finds another number of streams.
+    init?(_ path: String, streams: UInt32 = 1) {
         let packets = Packets()
         var container = test_container()
-        guard test_read(path, &container, Packets.handler, packets.pointer) == 0 else { return nil }
+        guard test_read(path, streams, &container, Packets.handler, packets.pointer) == 0 else { return nil }
         self.container = container
         self.packets = packets.all
     }
