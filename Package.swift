@@ -180,7 +180,8 @@ let package = Package(
             name: "MotionTests",
             dependencies: ["Motion", "Encoder", "Pictures", "Time", "CTestAllocations", "TestSupport"]),
         .testTarget(
-            name: "SoundTests", dependencies: ["Sound", "Files", "Threading", "Time", "CFFmpeg", "TestSupport"]),
+            name: "SoundTests",
+            dependencies: ["Sound", "Files", "Threading", "Time", "CFFmpeg", "TestSupport"]),
         .testTarget(name: "TimeTests", dependencies: ["Time", "TestSupport"]),
         .testTarget(name: "TextTests", dependencies: ["Text"]),
         .testTarget(name: "InspectionTests", dependencies: ["Inspection", "Bitstream"]),
