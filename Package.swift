@@ -163,9 +163,7 @@ let package = Package(
             name: "OutputTests",
             dependencies: [
                 "Output", "Pictures", "Bitstream", "Files", "Network", "Sound", "Threading", "Time",
-                "CTestFormat",
-                "CTestAllocations",
-                "TestSupport",
+                "CFFmpeg", "CTestFormat", "CTestAllocations", "TestSupport",
             ]),
         .testTarget(
             name: "CamrecTests",

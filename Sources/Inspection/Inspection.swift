@@ -23,7 +23,9 @@ public struct Inspection: Sendable {
         /// The times of the first and the last picture; nil if none has one.
         public private(set) var times: ClosedRange<Duration>?
 
-        /// What it contains besides the coded pictures, in words, such as `sound`.
+        /// Its sound; nil if it has none of a kind that is read.
+        public var sound: InspectedSound?
+        /// What else it contains, in words, such as `subtitles`.
         public let others: [String]
         /// When its first picture was captured; nil if it does not say.
         public var start: WallTime?

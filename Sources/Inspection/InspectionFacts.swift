@@ -16,6 +16,7 @@ extension Inspection {
     public var facts: [InspectionFact] {
         var facts = [InspectionFact(label: "codec", value: codecText)]
         if let container { facts.append(InspectionFact(label: "container", value: container.text)) }
+        if let sound = container?.sound { facts.append(InspectionFact(label: "sound", value: sound.text)) }
         if let start = container?.start {
             facts.append(InspectionFact(label: "recorded", value: start.iso8601))
         }

@@ -115,6 +115,7 @@ extension InspectionReport {
         let firstTime, lastTime: Double?
         let hiddenPictures: Int
         let others: [String]
+        let sound: Sound?
         /// In UTC.
         let startTime: String?
         let camera, program: String?
@@ -125,6 +126,25 @@ extension InspectionReport {
             (startTime, camera, program) = (container.start?.iso8601, container.camera, container.program)
             firstTime = container.times.map { $0.lowerBound.inSeconds }
             lastTime = container.times.map { $0.upperBound.inSeconds }
+            sound = container.sound.map(Sound.init)
+        }
+    }
+
+    private struct Sound: Encodable {
+        let codec: String
+        let rate, channels, packets, bytes: Int
+        /// Bits a second.
+        let bitRate: Double?
+        /// Seconds.
+        let firstTime, endTime: Double?
+        let missing: Double
+
+        init(_ sound: InspectedSound) {
+            (codec, rate, channels) = (sound.codec, sound.rate, sound.channels)
+            (packets, bytes, bitRate) = (sound.packetCount, sound.byteCount, sound.bitRate)
+            firstTime = sound.times.map { $0.lowerBound.inSeconds }
+            endTime = sound.times.map { $0.upperBound.inSeconds }
+            missing = sound.gaps.inSeconds
         }
     }
 

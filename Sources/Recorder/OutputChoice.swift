@@ -103,21 +103,23 @@ public struct OutputChoice: Sendable {
     /// Whether it contains pictures, and not only their times.
     public var hasPictures: Bool { if case .timestamps = form { false } else { true } }
 
-    /// Whether it can contain sound.
+    /// Whether it can contain sound, or its times.
     public var takesSound: Bool {
         switch form {
         case .container, .live(.publishing), .live(.sending): true
         case .live(.listening), .live(.connecting): container != nil
-        case .annexB, .timestamps: false
+        case .timestamps: true
+        case .annexB: false
         }
     }
 
     /// Whether it can contain FLAC: transport streams and RTP have no place for it.
     public var takesFLAC: Bool {
         switch form {
-        case .container(let format): format != .transportStream
+        case .container(let format): format.takes(.flac)
+        case .timestamps: true
         case .live(.listening), .live(.connecting): container == .matroska
-        case .annexB, .timestamps, .live: false
+        case .annexB, .live: false
         }
     }
 

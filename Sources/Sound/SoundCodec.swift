@@ -9,6 +9,12 @@ public enum SoundCodec: String, Sendable, CaseIterable {
     /// FLAC (RFC 9639): without loss.
     case flac
 
+    /// The codec with libavcodec's identifier; nil for any other.
+    public init?(_ identifier: AVCodecID) {
+        guard let codec = Self.allCases.first(where: { $0.identifier == identifier }) else { return nil }
+        self = codec
+    }
+
     /// What people call it.
     public var name: String {
         switch self {

@@ -10,16 +10,13 @@ public struct SoundDescription: Sendable, Hashable {
     public let configuration: [UInt8]
     /// Frames in a packet.
     public let packetFrames: Int
-    /// Frames at the beginning that only prepare the decoder.
-    public let padding: Int
 
     /// Creates a description.
     public init(
         codec: SoundCodec, format: SoundFormat, bitRate: Int? = nil, configuration: [UInt8],
-        packetFrames: Int,
-        padding: Int = 0
+        packetFrames: Int
     ) {
         (self.codec, self.format, self.bitRate, self.configuration) = (codec, format, bitRate, configuration)
-        (self.packetFrames, self.padding) = (packetFrames, padding)
+        self.packetFrames = packetFrames
     }
 }

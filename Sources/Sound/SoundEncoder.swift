@@ -52,7 +52,7 @@ public final class SoundEncoder {
             start: context.pointee.extradata, count: Int(context.pointee.extradata_size))
         description = SoundDescription(
             codec: codec, format: format, bitRate: bits, configuration: Array(configuration),
-            packetFrames: Int(context.pointee.frame_size), padding: Int(context.pointee.initial_padding))
+            packetFrames: Int(context.pointee.frame_size))
     }
 
     deinit {

@@ -20,7 +20,7 @@ public struct SoundFormat: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// How long frames last.
-    func duration(of frames: Int) -> Duration {
+    public func duration(of frames: Int) -> Duration {
         let (seconds, rest) = frames.quotientAndRemainder(dividingBy: rate)
         return .seconds(seconds) + .nanoseconds(Int64(rest) * 1_000_000_000 / Int64(rate))
     }

@@ -11,12 +11,14 @@ import Time
 struct RemuxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remux",
-        abstract: "Moves a recording to another container, or cuts it, and keeps each picture's time.",
+        abstract:
+            "Moves a recording to another container, or cuts it, and keeps the time of pictures and sound.",
         usage: "camrec remux [<options>] <IN> <OUT>",
         discussion: """
             IN is a .mkv, .mp4 or .ts file, or a raw stream (.h264, .h265, .avcc); OUT is named .mkv, .mp4, .ts, \
             .h264 or .h265. The pictures of a raw stream get their times from --timestamps, from --fps, or from the \
-            rate that the stream declares. Nothing is re-encoded. An .mp4 appears once it is complete, with its index \
+            rate that the stream declares. Sound that camrec can record (AAC, Opus, FLAC) is \
+            copied into containers. Nothing is re-encoded. An .mp4 appears once it is complete, with its index \
             at the front.
 
             Examples:
@@ -102,7 +104,7 @@ struct RemuxCommand: ParsableCommand {
                     frameRate: fps,
                     record: record),
                 range: RemuxRange(start: from?.duration, end: to?.duration))
-            describe(remux, on: console)
+            describe(remux, format, on: console)
             // From here on there is something to clean up: a signal requests the end instead of ending the process.
             signals.workBegins()
             let stepCount = try remux.write(
@@ -125,9 +127,10 @@ struct RemuxCommand: ParsableCommand {
         return ", from \(cut.start.inSeconds) s to \(end), where keyframes are"
     }
 
-    private func describe(_ remux: Remux, on console: Console) {
+    private func describe(_ remux: Remux, _ format: RemuxFormat, on console: Console) {
         let stream = remux.description
-        console.inform("\(input): \(stream.codec) \(stream.width)x\(stream.height)")
+        let sound = stream.sound.map { ", \($0.codec.name) \($0.format)" } ?? ""
+        console.inform("\(input): \(stream.codec) \(stream.width)x\(stream.height)\(sound)")
         if !remux.hasOwnTimes, timestamps == nil, let rate = stream.frameRate {
             console.inform(
                 "note: no timestamp file; \(rate.text) frames/s, as \(fps == nil ? "the stream declares" : "requested")"
@@ -137,7 +140,7 @@ struct RemuxCommand: ParsableCommand {
             console.warn(
                 "\(input): \(remux.undecodableCount) pictures before the first keyframe are left out")
         }
-        for remark in remux.remarks { console.warn("\(input): \(remark)") }
+        for remark in remux.remarks(for: format) { console.warn("\(input): \(remark)") }
         if let problem = remux.brokenEnd {
             console.warn("\(input): its end cannot be read and is left out: \(problem)")
         }

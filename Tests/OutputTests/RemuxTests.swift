@@ -179,7 +179,7 @@ import Time
             #expect(remux.pictureCount == 30 - (end - place))
             let times = try #require(ContainerContent(folder.path(name))).times
             #expect(times == Array(whole.times[..<place] + whole.times[end...]))
-            let told = end == units.count ? remux.brokenEnd : remux.remarks.first
+            let told = end == units.count ? remux.brokenEnd : remux.remarks(for: .container(.matroska)).first
             #expect(told?.contains("forbidden_zero_bit is set") == true)
             #expect(told?.contains("\(end - place)") == true)
         }

@@ -1,5 +1,6 @@
 import Bitstream
 import Pictures
+import Sound
 import TestSupport
 import Testing
 import Threading
@@ -103,9 +104,7 @@ import Time
         let stream = StreamDescription(
             codec: .h264, width: 64, height: 48, frameRate: FrameRate(announced: 25, in: 1),
             reordering: reordering)
-        let sink = try TimestampFileSink(
-            path: folder.path("out.txt"), overwrite: true, stream: stream,
-            interruption: #require(Interruption()))
+        let sink = try sink(stream)
         for number in order ?? Array(timestamps.indices) {
             var builder = AccessUnitPool(codec: .h264, limit: 1).makeBuilder()
             let slice: [UInt8] = [0x65]
@@ -140,6 +139,39 @@ import Time
         #expect(times.count == timestamps.count)
         #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
         #expect(times.last == 80_123_356)
+    }
+
+    @Test("sound has lines that are comments to others, and none before the first picture")
+    func sound() throws {
+        var stream = StreamDescription(
+            codec: .h264, width: 64, height: 48, frameRate: FrameRate(announced: 25, in: 1))
+        #expect(try sink(stream).takesSound == false)
+        stream.sound = SoundDescription(
+            codec: .opus, format: SoundFormat(rate: 48_000, channels: 1), configuration: [],
+            packetFrames: 960)
+        let sink = try sink(stream)
+        #expect(sink.takesSound)
+        func write(soundAt nanoseconds: Int64) throws {
+            try sink.write(
+                #require(
+                    SoundPacket(timestamp: Instant(nanoseconds: nanoseconds), duration: .milliseconds(20))))
+        }
+        try write(soundAt: 999_000_000)
+        try sink.write(accessUnit(timestamp: Instant(nanoseconds: 1_000_000_000)))
+        try write(soundAt: 999_500_000)
+        try write(soundAt: 1_019_500_000)
+        try sink.write(
+            accessUnit(isIDR: false, frameNumber: 1, timestamp: Instant(nanoseconds: 1_040_000_000)))
+        try sink.finish()
+        let text = String(decoding: folder.content("out.txt") ?? [], as: UTF8.self)
+        #expect(text == "# timestamp format v2\n0.000000\n# sound 19.500000\n40.000000\n")
+        #expect(try read(text) == [0, 40_000_000])
+    }
+
+    private func sink(_ stream: StreamDescription) throws -> TimestampFileSink {
+        try TimestampFileSink(
+            path: folder.path("out.txt"), overwrite: true, stream: stream,
+            interruption: #require(Interruption()))
     }
 
     @Test("leaves nothing if nothing was recorded")

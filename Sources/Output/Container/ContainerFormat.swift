@@ -1,3 +1,4 @@
+import Sound
 import Time
 
 /// A file format that stores each picture's time. The raw value is the file name's extension.
@@ -15,6 +16,9 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
         guard let dot = file.lastIndex(of: ".") else { return nil }
         self.init(rawValue: file[file.index(after: dot)...].lowercased())
     }
+
+    /// Whether it can contain sound that is coded in this way.
+    public func takes(_ codec: SoundCodec) -> Bool { self != .transportStream || codec != .flac }
 
     /// libavformat's name for it.
     var muxerName: String {

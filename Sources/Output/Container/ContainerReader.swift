@@ -1,9 +1,11 @@
 import Bitstream
 import Files
 import Glibc
+import Sound
 import Threading
+import Time
 
-/// Reads the video of a Matroska, MP4 or MPEG-TS file, picture by picture, as Annex B.
+/// Reads the video of a Matroska, MP4 or MPEG-TS file, picture by picture, as Annex B, and its sound if wanted.
 ///
 /// A container's separate parameter sets are inserted before each keyframe that has none of its own.
 ///
@@ -23,8 +25,10 @@ public final class ContainerReader {
         public var isKeyframe: Bool
         /// Whether decoding can begin here, even if some pictures can't be decoded then.
         public var allowsEntry = false
-        /// Whether it is a picture rather than an unreadable part.
+        /// Whether it is a picture rather than sound or an unreadable part.
         public var isPicture = true
+        /// The sound, on a clock that starts with the file's first picture; nil for anything else.
+        public var sound: SoundPacket?
         /// Whether an edit list hides it.
         public var isHidden = false
         /// What is wrong with it, in words; nil if nothing is.
@@ -42,8 +46,12 @@ public final class ContainerReader {
 
     private let descriptor: Descriptor
     private let interruption: Interruption?
+    private let takesSound: Bool
     private var demuxer: Demuxer
     private var framing: PacketFraming
+    private var soundFraming: SoundFraming?
+    /// Sound that came before the first picture, with its time as the file has it.
+    private var early: [(bytes: [UInt8], time: Duration)] = []
     /// The time of the file's first picture that is shown, as the file has it.
     private var origin: Duration?
     /// The time of the latest picture, from that one.
@@ -55,38 +63,48 @@ public final class ContainerReader {
     private var pending: Packet?
 
     /// Opens a file, which must be a regular one, because reading a container requires seeking.
-    /// - Parameter interruption: ends reading.
-    public convenience init(path: String, interruption: Interruption? = nil) throws(InputError) {
+    /// - Parameters:
+    ///   - takesSound: whether its sound is read as well, if that is coded as camrec codes sound.
+    ///   - interruption: ends reading.
+    public convenience init(
+        path: String, takesSound: Bool = false, interruption: Interruption? = nil
+    ) throws(InputError) {
         // Without O_NONBLOCK, opening a pipe that has no writer would block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw InputError(.notOpened(errno: errno), input: path) }
-        try self.init(Descriptor(descriptor, isOwned: true), name: path, interruption)
+        try self.init(Descriptor(descriptor, isOwned: true), name: path, takesSound, interruption)
     }
 
     /// Reads an open file. The caller keeps it, and keeps it open as long as the reader exists.
     public convenience init(
-        descriptor: Int32, name: String, interruption: Interruption? = nil
+        descriptor: Int32, name: String, takesSound: Bool = false, interruption: Interruption? = nil
     ) throws(InputError) {
-        try self.init(Descriptor(descriptor, isOwned: false), name: name, interruption)
+        try self.init(Descriptor(descriptor, isOwned: false), name: name, takesSound, interruption)
     }
 
     private init(
-        _ descriptor: Descriptor, name: String, _ interruption: Interruption?
+        _ descriptor: Descriptor, name: String, _ takesSound: Bool, _ interruption: Interruption?
     ) throws(InputError) {
         (self.descriptor, self.name, self.interruption) = (descriptor, name, interruption)
+        self.takesSound = takesSound
         switch try descriptor.streamKind(name) {
         case .container(let found)?: container = found
         case .empty?: throw InputError(.malformed("it is empty; give a recording"), input: name)
         default: throw InputError(.malformed("this is not a .mkv, .mp4 or .ts file"), input: name)
         }
         demuxer = try Demuxer(
-            ContainerInput(descriptor.number, interruption: interruption), kind: container, name: name)
+            ContainerInput(descriptor.number, interruption: interruption), kind: container, name: name,
+            takesSound: takesSound)
         codec = demuxer.codec
         framing = try Self.framing(codec, demuxer.configuration, name)
+        soundFraming = demuxer.sound.map(SoundFraming.init)
     }
 
-    /// What the file has besides video, in words, such as `sound`.
+    /// What the file has besides what is read, in words, such as `sound`.
     public var leftOut: [String] { demuxer.leftOut }
+
+    /// What the sound is that is read; nil if there is none, or the file says what it is only with its first packet.
+    public var sound: SoundDescription? { soundFraming?.description }
 
     /// What the file says about the recording.
     public var metadata: FileMetadata { demuxer.metadata }
@@ -94,19 +112,50 @@ public final class ContainerReader {
     /// The file's identity.
     public var identity: FileIdentity? { FileIdentity(descriptor: descriptor.number) }
 
-    /// Reads the next picture in decoding order; `bytes` then has its bytes. Returns nil at the end.
+    /// Reads the next picture in decoding order, or sound; `bytes` then has the picture's bytes. Returns nil at the end.
     public func next() throws(InputError) -> Packet? {
         if let packet = pending.take() { return packet }
-        let packet: Demuxer.Packet
         bytes.removeAll(keepingCapacity: true)
-        switch try demuxer.next() {
-        case .packet(let next): packet = next
-        case .damage(let words):
-            return Packet(
-                time: latestTime, isKeyframe: false, isPicture: false,
-                problem: "a part of the file cannot be read (\(words))")
-        case .end: return nil
+        while true {
+            if let origin, !early.isEmpty {
+                let (bytes, time) = early.removeFirst()
+                if let packet = bytes.withUnsafeBytes({ sound($0, at: time - origin) }) { return packet }
+                continue
+            }
+            switch try demuxer.next() {
+            case .packet(let packet) where packet.isSound:
+                if let packet = sound(packet) { return packet }
+            case .packet(let packet): return try picture(packet)
+            case .damage(let words):
+                soundFraming?.interrupt()
+                return Packet(
+                    time: latestTime, isKeyframe: false, isPicture: false,
+                    problem: "a part of the file cannot be read (\(words))")
+            case .end: return nil
+            }
         }
+    }
+
+    /// - Returns: nil if it can't be used, or must wait until the first picture's time is known.
+    private func sound(_ packet: Demuxer.Packet) -> Packet? {
+        guard !packet.isDamaged, let given = packet.time else { return nil }
+        let isWrapped = latestGiven.map { isFalseWrap(from: $0, to: given) } ?? false
+        let time = given - falseWraps - (isWrapped ? Self.wrap : .zero)
+        if let origin { return sound(packet.bytes, at: time - origin) }
+        if early.count < Self.mostEarly { early.append((Array(packet.bytes), time)) }
+        return nil
+    }
+
+    private func sound(_ bytes: UnsafeRawBufferPointer, at time: Duration) -> Packet? {
+        guard let sound = soundFraming?.packet(bytes, at: time) else { return nil }
+        return Packet(
+            time: sound.timestamp - .start, isKeyframe: false, isPicture: false, sound: sound)
+    }
+
+    /// How many packets of sound may come before the first picture.
+    private static let mostEarly = 512
+
+    private func picture(_ packet: Demuxer.Packet) throws(InputError) -> Packet {
         if let configuration = packet.configuration {
             framing = try Self.framing(codec, configuration, name)
         }
@@ -126,11 +175,13 @@ public final class ContainerReader {
     /// A transport stream's times wrap after 33 bits, and libavformat treats each step back as a wrap. If the
     /// result lies more than half of that ahead, another recording follows.
     private func withoutFalseWraps(_ time: Duration) -> Duration {
-        if container == .transportStream, let latestGiven, time - latestGiven > Self.wrap / 2 {
-            falseWraps += Self.wrap
-        }
+        if let latestGiven, isFalseWrap(from: latestGiven, to: time) { falseWraps += Self.wrap }
         latestGiven = time
         return time - falseWraps
+    }
+
+    private func isFalseWrap(from latest: Duration, to time: Duration) -> Bool {
+        container == .transportStream && time - latest > Self.wrap / 2
     }
 
     /// The time after which a transport stream's times wrap (ISO/IEC 13818-1, 2.4.3.7).
@@ -141,12 +192,14 @@ public final class ContainerReader {
     public func seek(to time: Duration) throws(InputError) {
         pending = nil
         if origin == nil { _ = try next() }
+        early = []
         (latestGiven, falseWraps) = (nil, .zero)
         guard let origin else { return }
         // Not every container knows where its keyframes are: the one found may be too late.
         for lead in Self.leads where time > lead {
             guard demuxer.seek(to: origin + time - lead) else { continue }
             framing.interrupt()
+            soundFraming?.interrupt()
             guard let found = try nextKeyframe(), let there = found.time, there <= time else { continue }
             pending = found
             return
@@ -158,8 +211,10 @@ public final class ContainerReader {
     public func rewind() throws(InputError) {
         (pending, latestGiven, falseWraps) = (nil, nil, .zero)
         let input = ContainerInput(descriptor.number, interruption: interruption)
-        demuxer = try Demuxer(input, kind: container, name: name)
+        demuxer = try Demuxer(input, kind: container, name: name, takesSound: takesSound)
         framing = try Self.framing(codec, demuxer.configuration, name)
+        soundFraming?.interrupt()
+        early = []
     }
 
     /// How long before the wanted time to look for a keyframe, in successive attempts.

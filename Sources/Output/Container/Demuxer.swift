@@ -1,6 +1,7 @@
 import Bitstream
 import CFFmpeg
 import CFormat
+import Sound
 import Time
 
 /// A container that libavformat reads through our callbacks: it opens nothing itself, and sees neither the
@@ -17,6 +18,8 @@ final class Demuxer {
     /// A packet as stored in the file, valid until the next one is read.
     struct Packet {
         let bytes: UnsafeRawBufferPointer
+        /// Whether it is sound rather than a picture.
+        let isSound: Bool
         /// Nil if the file does not say.
         let time: Duration?
         /// Whether libavformat found it damaged.
@@ -34,8 +37,9 @@ final class Demuxer {
     private var context: UnsafeMutablePointer<AVFormatContext>?
     private var io: UnsafeMutablePointer<AVIOContext>?
     private var packet: UnsafeMutablePointer<AVPacket>?
+    private let takesSound: Bool
     private var streamIndex = 0
-    private var timeBase = AVRational(num: 1, den: 1)
+    private var soundIndex: Int?
     /// What the file has besides video, in words.
     private(set) var leftOut: [String] = []
     /// Data that was read when damage was reported, and is still to be delivered.
@@ -43,13 +47,13 @@ final class Demuxer {
 
     private enum Pending { case packet, end }
 
-    /// The packet after `packet`, and how reading it went. Of a transport stream one is read ahead: only its file's end
-    /// says that the last packet is cut off.
+    /// The packet after `packet`, and how reading it went. Of a transport stream one picture is read ahead: only its
+    /// file's end says that the last is cut off.
     private var following: UnsafeMutablePointer<AVPacket>?
     private var ahead: Result<Step, InputError>?
 
     /// How reading a packet went.
-    private struct Step {
+    fileprivate struct Step {
         /// Whether there was none.
         let isEnd: Bool
         /// What could not be read before it, in words; empty if nothing.
@@ -63,9 +67,13 @@ final class Demuxer {
     private static let farthestTime = Duration.nanoseconds(1 << 60)
 
     /// Opens the container.
-    /// - Parameter name: its name in messages.
-    init(_ input: ContainerInput, kind: StreamContainer, name: String) throws(InputError) {
-        (self.input, self.kind, self.name) = (input, kind, name)
+    /// - Parameters:
+    ///   - name: its name in messages.
+    ///   - takesSound: whether its first sound is read as well, if that is coded as camrec codes sound.
+    init(
+        _ input: ContainerInput, kind: StreamContainer, name: String, takesSound: Bool
+    ) throws(InputError) {
+        (self.input, self.kind, self.name, self.takesSound) = (input, kind, name, takesSound)
         do throws(ContainerLibrary.Failure) {
             library = try ContainerLibrary.load()
         } catch {
@@ -85,7 +93,7 @@ final class Demuxer {
         let result = library.open_input(
             &self.context, nil, library.find_input_format(kind.demuxerName), nil)
         try check(result)
-        try selectStream()
+        try selectStreams()
     }
 
     deinit {
@@ -99,15 +107,24 @@ final class Demuxer {
     }
 
     /// The video's coding standard.
-    var codec: Codec { parameters?.codec_id == AV_CODEC_ID_HEVC ? .hevc : .h264 }
+    var codec: Codec { parameters(of: streamIndex)?.codec_id == AV_CODEC_ID_HEVC ? .hevc : .h264 }
 
     /// What the container stores separately from the stream: a decoder configuration record, Annex B, or
     /// nothing.
-    var configuration: [UInt8] {
-        guard let parameters, let bytes = parameters.extradata, parameters.extradata_size > 0 else {
-            return []
-        }
-        return Array(UnsafeBufferPointer(start: bytes, count: Int(parameters.extradata_size)))
+    var configuration: [UInt8] { parameters(of: streamIndex)?.configuration ?? [] }
+
+    /// What the container says about the sound that is read; nil if there is none. A transport stream may not say the
+    /// rate, the channels and the configuration, which are 0 and empty then.
+    var sound: SoundDescription? {
+        guard let soundIndex, let parameters = parameters(of: soundIndex),
+            let codec = SoundCodec(parameters.codec_id)
+        else { return nil }
+        return SoundDescription(
+            codec: codec,
+            format: SoundFormat(
+                rate: Int(parameters.sample_rate), channels: Int(parameters.ch_layout.nb_channels)),
+            bitRate: parameters.bit_rate > 0 ? Int(parameters.bit_rate) : nil,
+            configuration: parameters.configuration, packetFrames: max(0, Int(parameters.frame_size)))
     }
 
     /// What the container says about the recording.
@@ -117,39 +134,43 @@ final class Demuxer {
         }
     }
 
-    /// The next packet of the video, or the damage before it.
+    /// The next packet, or the damage before it.
     func next() throws(InputError) -> Reading {
-        guard let packet else { return .end }
         switch pending.take() {
-        case .packet: return .packet(lent(packet.pointee))
+        case .packet: return lent()
         case .end: return .end
         case nil: break
         }
-        let step = try kind == .transportStream ? stepAhead(packet) : step(to: packet).get()
+        let step = try kind == .transportStream ? stepAhead() : step().get()
         if !step.damage.isEmpty {
             pending = step.isEnd ? .end : .packet
             return .damage(step.damage)
         }
-        return step.isEnd ? .end : .packet(lent(packet.pointee))
+        return step.isEnd ? .end : lent()
     }
 
-    /// Moves on by a packet, and marks it as damaged if it is the last one and the file ends in it.
-    private func stepAhead(_ packet: UnsafeMutablePointer<AVPacket>) throws(InputError) -> Step {
-        guard let following else { return Step(isEnd: true, damage: "") }
-        let current = try (ahead ?? step(to: following)).get()
-        guard !current.isEnd else { return current }
-        av_packet_unref(packet)
-        av_packet_move_ref(packet, following)
-        let next = step(to: following)
-        ahead = next
-        if case .success(let next) = next, next.isEnd, !next.damage.isEmpty {
-            packet.pointee.flags |= AV_PKT_FLAG_CORRUPT
+    /// Moves on by a packet. A picture waits for the next, and is marked as damaged if there is none and the file ends in
+    /// it; sound goes before it.
+    private func stepAhead() throws(InputError) -> Step {
+        while true {
+            if let ahead, ahead.isLast { return try ahead.get() }
+            let next = step()
+            if case .success(let step) = next, !step.isEnd, isSound { return step }
+            let current = ahead
+            ahead = next
+            swap(&packet, &following)
+            guard let current else { continue }
+            if case .success(let next) = next, next.isEnd, !next.damage.isEmpty {
+                packet?.pointee.flags |= AV_PKT_FLAG_CORRUPT
+            }
+            return try current.get()
         }
-        return current
     }
 
-    private func step(to packet: UnsafeMutablePointer<AVPacket>) -> Result<Step, InputError> {
-        guard let context else { return .success(Step(isEnd: true, damage: "")) }
+    private var isSound: Bool { packet.map { Int($0.pointee.stream_index) } == soundIndex }
+
+    private func step() -> Result<Step, InputError> {
+        guard let context, let packet else { return .success(Step(isEnd: true, damage: "")) }
         cffmpeg_clear_log()
         do throws(InputError) {
             let isEnd = try !readPacket(packet, context)
@@ -168,8 +189,9 @@ final class Demuxer {
             let result = library.read_frame(context, packet)
             guard result != CFFMPEG_END_OF_FILE || input.failure != nil else { return false }
             try check(result)
-            guard Int(packet.pointee.stream_index) == streamIndex, packet.pointee.size > 0 else { continue }
-            input.allowSearch()
+            let index = Int(packet.pointee.stream_index)
+            guard index == streamIndex || index == soundIndex, packet.pointee.size > 0 else { continue }
+            if index == streamIndex { input.allowSearch() }
             return true
         }
     }
@@ -177,12 +199,12 @@ final class Demuxer {
     /// The time of the first picture that is shown; nil if the file does not say.
     var startTime: Duration? {
         guard let stream = context?.pointee.streams[streamIndex] else { return nil }
-        return time(ofTicks: stream.pointee.start_time)
+        return time(ofTicks: stream.pointee.start_time, in: stream.pointee.time_base)
     }
 
-    private func time(ofTicks ticks: Int64) -> Duration? {
+    private func time(ofTicks ticks: Int64, in base: AVRational) -> Duration? {
         guard ticks != CFFMPEG_NO_TIME else { return nil }
-        let time = Duration.nanoseconds(av_rescale_q(ticks, timeBase, Self.nanoseconds))
+        let time = Duration.nanoseconds(av_rescale_q(ticks, base, Self.nanoseconds))
         return time.magnitude <= Self.farthestTime ? time : nil
     }
 
@@ -191,40 +213,41 @@ final class Demuxer {
     /// - Parameter time: as the file has it.
     /// - Returns: false if the container knows no such position; then any picture may come next.
     func seek(to time: Duration) -> Bool {
-        guard let context else { return false }
+        guard let context, let stream = context.pointee.streams[streamIndex] else { return false }
         input.allowSearch()
         (pending, ahead) = (nil, nil)
-        let ticks = av_rescale_q(time.inNanoseconds, Self.nanoseconds, timeBase)
+        let ticks = av_rescale_q(time.inNanoseconds, Self.nanoseconds, stream.pointee.time_base)
         return library.seek_frame(context, Int32(streamIndex), ticks, AVSEEK_FLAG_BACKWARD) >= 0
     }
 
     private static let nanoseconds = AVRational(num: 1, den: 1_000_000_000)
 
-    private var parameters: AVCodecParameters? {
-        context?.pointee.streams[streamIndex]?.pointee.codecpar?.pointee
+    private func parameters(of index: Int) -> AVCodecParameters? {
+        context?.pointee.streams[index]?.pointee.codecpar?.pointee
     }
 
-    private func lent(_ packet: AVPacket) -> Packet {
-        let ticks = packet.pts == CFFMPEG_NO_TIME ? packet.dts : packet.pts
-        return Packet(
-            bytes: UnsafeRawBufferPointer(start: packet.data, count: Int(packet.size)),
-            time: time(ofTicks: ticks),
-            isDamaged: packet.flags & AV_PKT_FLAG_CORRUPT != 0,
-            isHidden: packet.flags & AV_PKT_FLAG_DISCARD != 0, configuration: newConfiguration(packet))
+    private func lent() -> Reading {
+        guard let packet, let stream = context?.pointee.streams[isSound ? soundIndex ?? 0 : streamIndex]
+        else { return .end }
+        let (own, base) = (packet.pointee, stream.pointee.time_base)
+        return .packet(
+            Packet(
+                bytes: UnsafeRawBufferPointer(start: own.data, count: Int(own.size)), isSound: isSound,
+                time: time(ofTicks: own.pts == CFFMPEG_NO_TIME ? own.dts : own.pts, in: base),
+                isDamaged: own.flags & AV_PKT_FLAG_CORRUPT != 0,
+                isHidden: own.flags & AV_PKT_FLAG_DISCARD != 0, configuration: newConfiguration(packet)))
     }
 
-    private func newConfiguration(_ packet: AVPacket) -> [UInt8]? {
+    private func newConfiguration(_ packet: UnsafeMutablePointer<AVPacket>) -> [UInt8]? {
         var count = 0
-        return withUnsafePointer(to: packet) { pointer in
-            guard let bytes = av_packet_get_side_data(pointer, AV_PKT_DATA_NEW_EXTRADATA, &count) else {
-                return nil
-            }
-            return Array(UnsafeBufferPointer(start: bytes, count: count))
+        guard let bytes = av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, &count) else {
+            return nil
         }
+        return Array(UnsafeBufferPointer(start: bytes, count: count))
     }
 
-    /// Finds the single video stream, and discards the others.
-    private func selectStream() throws(InputError) {
+    /// Finds the single video and, if wanted, the sound, and discards the other streams.
+    private func selectStreams() throws(InputError) {
         guard let context else { throw malformed("out of memory") }
         let all = (0..<Int(context.pointee.nb_streams)).compactMap { index in
             context.pointee.streams[index].map { (index: index, stream: $0) }
@@ -245,7 +268,10 @@ final class Demuxer {
             let codec = String(cString: avcodec_get_name(parameters.codec_id))
             throw malformed("its video is \(codec), not H.264 or H.265; play it with ffplay")
         }
-        for (index, stream) in all where index != video.index {
+        guard video.stream.pointee.time_base.isRate else { throw malformed("its clock has no rate") }
+        let sound = takesSound ? all.first { Self.isReadable($0.stream.pointee) } : nil
+        (streamIndex, soundIndex) = (video.index, sound?.index)
+        for (index, stream) in all where index != video.index && index != soundIndex {
             stream.pointee.discard = AVDISCARD_ALL
             let kind = Self.kind(stream.pointee)
             if !leftOut.contains(kind) { leftOut.append(kind) }
@@ -254,8 +280,15 @@ final class Demuxer {
         if rotation != 0 {
             leftOut.append("a rotation by \(abs(rotation)) degrees to the \(rotation > 0 ? "left" : "right")")
         }
-        (streamIndex, timeBase) = (video.index, video.stream.pointee.time_base)
-        guard timeBase.num > 0, timeBase.den > 0 else { throw malformed("its clock has no rate") }
+    }
+
+    /// Whether it is sound of a kind that camrec writes.
+    private static func isReadable(_ stream: AVStream) -> Bool {
+        guard let parameters = stream.codecpar?.pointee else { return false }
+        let format = SoundFormat(
+            rate: Int(parameters.sample_rate), channels: Int(parameters.ch_layout.nb_channels))
+        return parameters.codec_type == AVMEDIA_TYPE_AUDIO && SoundCodec(parameters.codec_id) != nil
+            && stream.time_base.isRate && SoundFraming.canBe(format)
     }
 
     private static func kind(_ stream: AVStream) -> String {
@@ -286,6 +319,24 @@ final class Demuxer {
     }
 
     private func malformed(_ problem: String) -> InputError { InputError(.malformed(problem), input: name) }
+}
+
+extension AVRational {
+    fileprivate var isRate: Bool { num > 0 && den > 0 }
+}
+
+extension AVCodecParameters {
+    fileprivate var configuration: [UInt8] {
+        guard let extradata, extradata_size > 0 else { return [] }
+        return Array(UnsafeBufferPointer(start: extradata, count: Int(extradata_size)))
+    }
+}
+
+extension Result<Demuxer.Step, InputError> {
+    /// Whether nothing comes after it.
+    fileprivate var isLast: Bool {
+        if case .success(let step) = self { step.isEnd } else { true }
+    }
 }
 
 extension StreamContainer {

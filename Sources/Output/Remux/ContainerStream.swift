@@ -1,8 +1,9 @@
-import Files
 import Bitstream
+import Files
+import Sound
 import Time
 
-/// A container's video, read picture by picture with its own times.
+/// A container's video, read picture by picture with its own times, and its sound.
 final class ContainerStream: PictureStream {
     let path: String
     private let reader: ContainerReader
@@ -11,16 +12,17 @@ final class ContainerStream: PictureStream {
 
     init(path: String) throws(InputError) {
         self.path = path
-        reader = try ContainerReader(path: path)
+        reader = try ContainerReader(path: path, takesSound: true)
     }
 
     var identity: FileIdentity? { reader.identity }
     var codec: Codec { reader.codec }
     var hasTimes: Bool { true }
+    var sound: SoundDescription? { reader.sound }
     var metadata: FileMetadata { reader.metadata }
 
-    func forEachPicture(
-        isOver: () -> Bool, _ body: (StreamPicture?) throws(RemuxError) -> Void
+    func forEach(
+        isOver: () -> Bool, _ body: (StreamPiece) throws(RemuxError) -> Void
     ) throws(RemuxError) {
         var assembler = PictureAssembler(codec: codec, path: path)
         // A damaged picture is left out, along with everything that may refer to it, up to the next keyframe.
@@ -28,6 +30,10 @@ final class ContainerStream: PictureStream {
         var hiddenCount = 0
         do throws(InputError) { try reader.rewind() } catch { throw .input(error) }
         while !isOver(), let packet = try next() {
+            if let sound = packet.sound {
+                try body(.sound(sound))
+                continue
+            }
             if let found = packet.problem {
                 damage.begin("\(found), at \((packet.time ?? .zero).inSeconds) s")
             } else if packet.isKeyframe {
@@ -57,7 +63,7 @@ final class ContainerStream: PictureStream {
         var sentences: [String] = []
         if !reader.leftOut.isEmpty {
             sentences.append(
-                "only the video is copied; left out: \(reader.leftOut.joined(separator: ", "))")
+                "left out: \(reader.leftOut.joined(separator: ", "))")
         }
         if hiddenCount > 0 {
             sentences.append("pictures copied although an edit list hides them: \(hiddenCount)")

@@ -3,7 +3,7 @@ import Time
 
 /// Assembles NAL units into pictures.
 struct PictureAssembler {
-    typealias Body = (StreamPicture?) throws(RemuxError) -> Void
+    typealias Body = (StreamPiece) throws(RemuxError) -> Void
 
     private let path: String
     private var detector: AccessUnitDetector
@@ -151,7 +151,7 @@ struct PictureAssembler {
         if unit.isIDR { damage.end() }
         number += 1
         latestOrder = order
-        try body(StreamPicture(unit: unit, order: order, time: complete.time))
+        try body(.picture(StreamPicture(unit: unit, order: order, time: complete.time)))
     }
 
     /// Leaves out a picture because of damage in it or before it, or because it precedes the first IDR
@@ -175,13 +175,13 @@ struct PictureAssembler {
     private mutating func passOver(_ picture: Gathered, _ body: Body) throws(RemuxError) {
         // Units without a picture occupy no time.
         guard picture.hasPicture else { return }
-        guard let latestOrder else { return try body(nil) }
+        guard let latestOrder else { return try body(.undecodable) }
         damage.leaveOut()
         // A picture whose order cannot be read follows the previous one.
         let order =
             picture.order
             ?? PictureOrderCounter.Order(count: latestOrder.count &+ 1, beginsSequence: false)
-        try body(StreamPicture(unit: nil, order: order, time: picture.time))
+        try body(.picture(StreamPicture(unit: nil, order: order, time: picture.time)))
     }
 
     private func place(of picture: Gathered) -> String {

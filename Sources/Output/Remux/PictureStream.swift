@@ -1,5 +1,6 @@
 import Bitstream
 import Files
+import Sound
 
 /// A picture, with both of its fields if it has two.
 struct StreamPicture {
@@ -8,6 +9,15 @@ struct StreamPicture {
     let order: PictureOrderCounter.Order
     /// When it is shown; nil if the recording does not say.
     let time: Duration?
+}
+
+/// What a recording has next.
+enum StreamPiece {
+    case picture(StreamPicture)
+    /// A picture before the first IDR, which cannot be decoded.
+    case undecodable
+    /// Sound, on the pictures' clock.
+    case sound(SoundPacket)
 }
 
 /// A recording that can be read picture by picture, any number of times.
@@ -20,6 +30,8 @@ protocol PictureStream: AnyObject {
     var codec: Codec { get }
     /// Whether its pictures have their own times.
     var hasTimes: Bool { get }
+    /// Its sound, after it has been read completely; nil if there is none that can be copied.
+    var sound: SoundDescription? { get }
     /// What it says about the recording.
     var metadata: FileMetadata { get }
     /// What cannot be read at its end, in words, after it has been read completely; nil if there is nothing.
@@ -32,15 +44,17 @@ protocol PictureStream: AnyObject {
     /// Reads the recording from its beginning.
     /// - Parameters:
     ///   - isOver: called now and then; true ends the reading.
-    ///   - body: called for each picture in decoding order; nil stands for a picture before the first IDR,
-    ///     which cannot be decoded.
-    func forEachPicture(
-        isOver: () -> Bool, _ body: (StreamPicture?) throws(RemuxError) -> Void
+    ///   - body: called for each picture in decoding order, and for the sound, as the file has them.
+    func forEach(
+        isOver: () -> Bool, _ body: (StreamPiece) throws(RemuxError) -> Void
     ) throws(RemuxError)
 }
 
 extension PictureStream {
     var brokenEnd: String? { damage.compactMap(\.atEnd).first }
+
+    /// A raw stream has none.
+    var sound: SoundDescription? { nil }
 
     /// A raw stream says nothing.
     var metadata: FileMetadata { FileMetadata() }
@@ -48,7 +62,7 @@ extension PictureStream {
     /// A raw stream is preserved completely.
     var remarks: [String] { [] }
 
-    func forEachPicture(_ body: (StreamPicture?) throws(RemuxError) -> Void) throws(RemuxError) {
-        try forEachPicture(isOver: { false }, body)
+    func forEach(_ body: (StreamPiece) throws(RemuxError) -> Void) throws(RemuxError) {
+        try forEach(isOver: { false }, body)
     }
 }

@@ -50,8 +50,8 @@ final class RawStream: PictureStream {
     var hasTimes: Bool { false }
     var brokenEnd: String? { tail ?? damage.compactMap(\.atEnd).first }
 
-    func forEachPicture(
-        isOver: () -> Bool, _ body: (StreamPicture?) throws(RemuxError) -> Void
+    func forEach(
+        isOver: () -> Bool, _ body: (StreamPiece) throws(RemuxError) -> Void
     ) throws(RemuxError) {
         var source = NALUnitSource(framing, maximumUnitByteCount: Self.maximumByteCount)
         var assembler = PictureAssembler(codec: codec, path: path)

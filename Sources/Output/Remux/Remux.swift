@@ -39,8 +39,8 @@ public final class Remux {
     public let description: StreamDescription
     /// What cannot be read at the recording's end, in words, and is left out; nil if there is nothing.
     public let brokenEnd: String?
-    /// What else is not preserved, in words.
-    public let remarks: [String]
+    /// What else the file has that is not preserved, in words.
+    private let omissions: [String]
     /// Where the recording is cut; nil if all of it is wanted.
     public let cut: RemuxCut?
 
@@ -59,7 +59,7 @@ public final class Remux {
             try RemuxError.ofInput { () throws(InputError) in try TimestampFile(path: path) }
         }
         let survey = try StreamSurvey(of: stream)
-        (brokenEnd, remarks) = (stream.brokenEnd, stream.remarks + stream.damage.compactMap(\.sentence))
+        (brokenEnd, omissions) = (stream.brokenEnd, stream.remarks + stream.damage.compactMap(\.sentence))
         undecodableCount = survey.undecodableCount
         var description = survey.description
         description.frameRate = companions.frameRate ?? description.frameRate
@@ -94,19 +94,35 @@ public final class Remux {
         let sink = try makeSink(output, format, overwrite, interruption)
         var written = 0
         var steps = BackwardSteps()
+        var sounds = RemuxInterleaver(cut)
         let source = TimedPictures(
             stream: stream, timestamps: timestamps, description: description,
             undecodableCount: undecodableCount)
-        try source.forEach(isOver: { interruption.isRaised }) { (picture, index) throws(RemuxError) in
+        try source.forEach(isOver: { interruption.isRaised }, sound: { sounds.append($0) }) {
+            (picture, index) throws(RemuxError) in
+            sounds.note(picture.time)
+            try RemuxError.ofOutput { () throws(OutputError) in
+                while let sound = sounds.next() { try sink.write(sound) }
+            }
             guard cut?.pictures.contains(index) ?? true else { return }
             try RemuxError.ofOutput { () throws(OutputError) in try sink.write(picture) }
             written += 1
             steps.note(number: picture.number, time: picture.time)
         }
-        try RemuxError.ofOutput { () throws(OutputError) in try sink.finish() }
+        try RemuxError.ofOutput { () throws(OutputError) in
+            while let sound = sounds.rest() { try sink.write(sound) }
+            try sink.finish()
+        }
         if written < pictureCount { throw .interrupted(pictures: written, of: pictureCount) }
         if case .raw = format { return 0 }
         return steps.count
+    }
+
+    /// What else is not preserved in a format, in words.
+    public func remarks(for format: RemuxFormat) -> [String] {
+        guard let sound = description.sound, !format.takes(sound.codec) else { return omissions }
+        let places = sound.codec == .flac ? ".mkv or .mp4" : ".mkv, .mp4 or .ts"
+        return ["the sound is left out; to keep it, name the output \(places)"] + omissions
     }
 
     /// Whether the pictures have times of their own, and need no rate.
@@ -141,6 +157,8 @@ public final class Remux {
                 .raw(try FileSink(path: output, overwrite: overwrite, interruption: interruption))
             }
         case .container(let format):
+            var description = description
+            description.sound = description.sound.flatMap { format.takes($0.codec) ? $0 : nil }
             return try RemuxError.ofOutput { () throws(OutputError) in
                 .container(
                     try ContainerSink(

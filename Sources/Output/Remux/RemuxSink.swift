@@ -1,4 +1,5 @@
 import Bitstream
+import Sound
 import Threading
 import Time
 
@@ -13,6 +14,10 @@ enum RemuxSink {
             try sink.write(picture.unit, number: picture.number, timestamp: .start + picture.time)
         case .raw(let sink): try sink.write(picture.unit)
         }
+    }
+
+    func write(_ sound: SoundPacket) throws(OutputError) {
+        if case .container(let sink) = self, sink.takesSound { try sink.write(sound) }
     }
 
     func finish() throws(OutputError) {
@@ -38,5 +43,10 @@ public enum RemuxFormat: Sendable, Equatable {
         } else {
             return nil
         }
+    }
+
+    /// Whether it can contain sound that is coded in this way.
+    public func takes(_ codec: SoundCodec) -> Bool {
+        if case .container(let format) = self { format.takes(codec) } else { false }
     }
 }

@@ -8,21 +8,26 @@ struct StreamSurvey {
     private(set) var undecodableCount = 0
     /// Pictures after it that are left out because of damage.
     private(set) var damagedCount = 0
-    /// What the first IDR picture's parameter sets state, and how far the stream actually reorders.
+    /// What the first IDR picture's parameter sets state, how far the stream actually reorders, and its sound.
     let description: StreamDescription
 
     init(of stream: any PictureStream) throws(RemuxError) {
         var parameterSets = StreamParameterSets(codec: stream.codec)
         var meter = ReorderingMeter()
         var (pictureCount, undecodableCount, damagedCount) = (0, 0, 0)
-        try stream.forEachPicture { (picture) throws(RemuxError) in
-            guard let picture else { return undecodableCount += 1 }
-            meter.append(picture.order)
-            guard let unit = picture.unit else { return damagedCount += 1 }
-            if pictureCount == 0 { parameterSets.insert(leadingSetsOf: unit) }
-            pictureCount += 1
+        var hasSound = false
+        try stream.forEach { (piece) throws(RemuxError) in
+            switch piece {
+            case .undecodable: undecodableCount += 1
+            case .sound: hasSound = true
+            case .picture(let picture):
+                meter.append(picture.order)
+                guard let unit = picture.unit else { return damagedCount += 1 }
+                if pictureCount == 0 { parameterSets.insert(leadingSetsOf: unit) }
+                pictureCount += 1
+            }
         }
-        guard let description = StreamDescription(parameterSets, reordering: meter.reordering) else {
+        guard var description = StreamDescription(parameterSets, reordering: meter.reordering) else {
             let damage = stream.damage.compactMap(\.first).first.map { " (damage: \($0))" } ?? ""
             throw .input(
                 InputError(
@@ -31,6 +36,7 @@ struct StreamSurvey {
         }
         (self.pictureCount, self.undecodableCount) = (pictureCount, undecodableCount)
         self.damagedCount = damagedCount
+        description.sound = hasSound ? stream.sound : nil
         self.description = description
     }
 }

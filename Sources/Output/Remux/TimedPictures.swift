@@ -1,4 +1,5 @@
 import Bitstream
+import Sound
 import Time
 
 /// The pictures of a recording in decoding order, each with its time and its place in presentation order.
@@ -11,9 +12,11 @@ struct TimedPictures {
     let undecodableCount: Int
 
     /// Reads the recording from its beginning.
-    /// - Parameter isOver: called now and then; true ends the reading.
+    /// - Parameters:
+    ///   - isOver: called now and then; true ends the reading.
+    ///   - sound: called for sound, where the file has it.
     func forEach(
-        isOver: () -> Bool = { false },
+        isOver: () -> Bool = { false }, sound: (SoundPacket) throws(RemuxError) -> Void = { _ in },
         _ body: (_ picture: PictureQueue.Timed, _ index: Int) throws(RemuxError) -> Void
     ) throws(RemuxError) {
         var queue = PictureQueue(reordering: description.reordering)
@@ -25,9 +28,12 @@ struct TimedPictures {
             }
         }
         try skipTimestamps()
-        try stream.forEachPicture(isOver: isOver) { (picture) throws(RemuxError) in
-            guard let picture else { return }
-            try queue.append(picture, time: time)
+        try stream.forEach(isOver: isOver) { (piece) throws(RemuxError) in
+            switch piece {
+            case .undecodable: return
+            case .sound(let packet): return try sound(packet)
+            case .picture(let picture): try queue.append(picture, time: time)
+            }
             try deliver()
             guard !queue.isOverfull else { throw malformed("pictures are reordered too far") }
         }

@@ -98,7 +98,7 @@ public final class SegmentRecorder: AccessUnitSink {
         do throws(OutputError) { try sink.write(unit) } catch { throw interrupt(error) }
         completion.note(unit)
         if outage.isActive { resume() }
-        writeTimestamp(of: unit)
+        writeTimestamp { (file) throws(OutputError) in try file.write(unit) }
         grow(by: unit.count)
     }
 
@@ -108,6 +108,7 @@ public final class SegmentRecorder: AccessUnitSink {
     public func write(_ sound: SoundPacket) throws(OutputError) {
         guard let sink = segment?.sink else { return }
         do throws(OutputError) { try sink.write(sound) } catch { throw interrupt(error, lost: 0) }
+        writeTimestamp { (file) throws(OutputError) in try file.write(sound) }
         grow(by: sound.count)
     }
 
@@ -193,8 +194,9 @@ extension SegmentRecorder {
     }
 
     /// If a timestamp file fails, only that file ends.
-    private func writeTimestamp(of unit: AccessUnit) {
-        do throws(OutputError) { try segment?.timestamps?.write(unit) } catch {
+    private func writeTimestamp(_ write: (any AccessUnitSink) throws(OutputError) -> Void) {
+        guard let file = segment?.timestamps else { return }
+        do throws(OutputError) { try write(file) } catch {
             segment?.timestamps = nil
             reporter.noteTimestamps(error)
         }

@@ -1,5 +1,6 @@
 import Bitstream
 import Files
+import Sound
 import Threading
 import Time
 
@@ -8,11 +9,15 @@ import Time
 /// The times are in presentation order and strictly increase, as mkvmerge requires, from 0 for the first
 /// picture: milliseconds with six decimals, that is, nanoseconds. A line is written as soon as it is known:
 /// at once, if the stream does not reorder.
+///
+/// Each packet of sound has a line, too, which mkvmerge takes for a comment: `# sound`, and when it begins on the same
+/// clock.
 public final class TimestampFileSink: AccessUnitSink {
     private let file: OutputFile
     private var clock: PresentationClock
     private var order: PresentationOrder
     private var hasHeader = false
+    public let takesSound: Bool
     /// One line; kept to reuse the storage.
     private var line: [UInt8] = []
 
@@ -31,6 +36,7 @@ public final class TimestampFileSink: AccessUnitSink {
             path: path, overwrite: overwrite, interruption: interruption, synchronizer: synchronizer)
         clock = PresentationClock(ticksPerSecond: 1_000_000_000, frameDuration: stream.frameDuration)
         order = PresentationOrder(reordering: stream.reordering)
+        takesSound = stream.sound != nil
         line.reserveCapacity(64)
     }
 
@@ -48,6 +54,14 @@ public final class TimestampFileSink: AccessUnitSink {
         if let next = order.insert(time) { try writeLine(next) }
     }
 
+    /// Writes when the sound was captured.
+    public func write(_ sound: SoundPacket) throws(OutputError) {
+        guard let time = clock.recordingTime(at: sound.timestamp) else { return }
+        try writeLine(time.inNanoseconds, prefix: Self.soundPrefix)
+    }
+
+    private static let soundPrefix = "# sound "
+
     /// Does nothing: times continue, whatever the pictures are.
     public func beginStream(_ description: StreamDescription) {}
 
@@ -56,13 +70,14 @@ public final class TimestampFileSink: AccessUnitSink {
         try file.close()
     }
 
-    private func writeLine(_ nanoseconds: Int64) throws(OutputError) {
+    private func writeLine(_ nanoseconds: Int64, prefix: String = "") throws(OutputError) {
         line.removeAll(keepingCapacity: true)
         if !hasHeader {
             line += Self.header.utf8
             line.append(UInt8(ascii: "\n"))
             hasHeader = true
         }
+        line += prefix.utf8
         line.appendMilliseconds(nanoseconds)
         line.append(UInt8(ascii: "\n"))
         do throws(OutputError) {

@@ -81,7 +81,8 @@ struct InspectSession {
         let reader: ContainerReader
         do throws(InputError) {
             reader = try ContainerReader(
-                descriptor: input.descriptor, name: input.name, interruption: signals.interruption)
+                descriptor: input.descriptor, name: input.name, takesSound: true,
+                interruption: signals.interruption)
         } catch { throw Failure(error) }
         var run = InspectionRun(
             command.report, name: input.name, codec: reader.codec, framing: .annexB, files: files,
@@ -92,8 +93,12 @@ struct InspectSession {
         container.program = metadata.program
         run.container = container
         while let packet = try next(of: reader, for: &run) {
-            let picture = reader.bytes
-            try run.take(packet, picture.span.bytes)
+            if let sound = packet.sound {
+                run.take(sound, reader.sound)
+            } else {
+                let picture = reader.bytes
+                try run.take(packet, picture.span.bytes)
+            }
         }
         try run.finish()
     }

@@ -1,7 +1,9 @@
 import Bitstream
 import Inspection
 import Output
+import Sound
 import Terminal
+import Time
 
 /// A stream's inspection: reports on each unit, writes files, and concludes.
 struct InspectionRun {
@@ -59,6 +61,19 @@ struct InspectionRun {
             inspector.note(problem, at: byteCount)
         }
         try take(bytes)
+    }
+
+    /// Inspects a container's next packet of sound.
+    mutating func take(_ sound: SoundPacket, _ description: SoundDescription?) {
+        guard let description else { return }
+        let known = container?.sound
+        var summary =
+            known
+            ?? InspectedSound(
+                codec: description.codec.name, rate: description.format.rate,
+                channels: description.format.channels)
+        summary.note(at: sound.timestamp - .start, duration: sound.duration, byteCount: sound.count)
+        container?.sound = summary
     }
 
     /// Reports what is known about a stream that can't be read further.

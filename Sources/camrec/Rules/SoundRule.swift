@@ -26,7 +26,7 @@ struct SoundRule: OptionRule {
         if let rate = sound.audioBitrate?.value, !Self.bitRates.contains(rate) {
             return "--audio-bitrate: expected 16k to 512k"
         }
-        let takers = command.choices.filter(\.takesSound)
+        let takers = command.choices.filter { $0.takesSound && $0.hasPictures }
         if takers.isEmpty {
             return
                 "--audio needs an output that can contain sound: .mkv, .mp4, .ts, rtsp://, srt:// or udp://; add one"

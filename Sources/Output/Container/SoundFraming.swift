@@ -1,0 +1,81 @@
+import Sound
+import Time
+
+/// Turns a container's packets of sound into those that are written elsewhere: without what a transport stream puts before
+/// each, and with times that no container's clock has rounded.
+struct SoundFraming {
+    /// What the packets are; nil until that is known.
+    private(set) var description: SoundDescription?
+
+    private let declared: SoundDescription
+    /// When the first packet of an even row began, and the frames since then.
+    private var row: (start: Duration, frames: Int)?
+
+    /// A container's times are off by this much at most: Matroska counts in milliseconds.
+    private static let rounding = Duration.microseconds(1_500)
+    /// More is no sound (`SoundEncoder` and libavcodec know no more channels).
+    private static let (highestRate, mostChannels) = (768_000, 8)
+
+    /// - Parameter declared: what the container says.
+    init(_ declared: SoundDescription) {
+        var format = declared.format
+        if declared.codec == .opus {
+            // A transport stream says no more than this (RFC 7845, 5.1).
+            format.rate = SoundCodec.rate
+            if format.channels == 0, declared.configuration.count > 9 {
+                format.channels = Int(declared.configuration[9])
+            }
+        }
+        self.declared = declared.with(format, declared.configuration)
+        description = Self.isUsable(self.declared) ? self.declared : nil
+    }
+
+    /// Whether the rate and the channels can be; a transport stream may say neither.
+    static func canBe(_ format: SoundFormat) -> Bool {
+        (0...highestRate).contains(format.rate) && (0...mostChannels).contains(format.channels)
+    }
+
+    /// Returns a packet; nil if it is none, or there is no memory.
+    /// - Parameter time: when it begins, as the container has it, since the first picture.
+    mutating func packet(_ bytes: UnsafeRawBufferPointer, at time: Duration) -> SoundPacket? {
+        var content = bytes
+        if declared.codec == .aac, declared.configuration.isEmpty {
+            guard let header = ADTSHeader(bytes) else { return nil }
+            content = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(header.byteCount))
+            if description == nil { description = declared.with(header.format, header.configuration) }
+        }
+        guard let description, !content.isEmpty else { return nil }
+        let frames =
+            description.codec.frameCount(of: content.bytes, configuration: description.configuration) ?? 0
+        return SoundPacket(
+            Array(content), timestamp: .start + begin(at: time, frames: frames, description.format),
+            duration: description.format.duration(of: frames))
+    }
+
+    /// Notes that packets are missing.
+    mutating func interrupt() { row = nil }
+
+    private mutating func begin(at time: Duration, frames: Int, _ format: SoundFormat) -> Duration {
+        if let row, (row.start + format.duration(of: row.frames) - time).magnitude <= Self.rounding {
+            self.row = (row.start, row.frames + frames)
+            return row.start + format.duration(of: row.frames)
+        }
+        row = (time, frames)
+        return time
+    }
+
+    private static func isUsable(_ description: SoundDescription) -> Bool {
+        let format = description.format
+        guard canBe(format), format.rate > 0, format.channels > 0 else { return false }
+        // AAC without it comes with headers in its packets.
+        return description.codec != .aac || !description.configuration.isEmpty
+    }
+}
+
+extension SoundDescription {
+    fileprivate func with(_ format: SoundFormat, _ configuration: [UInt8]) -> SoundDescription {
+        SoundDescription(
+            codec: codec, format: format, bitRate: bitRate, configuration: configuration,
+            packetFrames: packetFrames)
+    }
+}

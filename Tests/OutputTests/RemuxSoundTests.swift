@@ -1,0 +1,164 @@
+import Bitstream
+import Glibc
+import Pictures
+import Sound
+import TestSupport
+import Testing
+import Threading
+import Time
+
+@testable import Output
+
+/// Reading containers with sound, and remuxing them.
+@Suite struct RemuxSoundTests {
+    private let folder = TemporaryFolder()
+
+    struct Case: CustomTestStringConvertible {
+        let codec: SoundCodec
+        let source, target: ContainerFormat
+        var testDescription: String { "\(codec.name) from \(source) to \(target)" }
+    }
+
+    static let cases = SoundCodec.allCases.flatMap { codec in
+        ContainerFormat.allCases.filter { $0.takes(codec) }.flatMap { source in
+            ContainerFormat.allCases.filter { $0.takes(codec) }.map {
+                Case(codec: codec, source: source, target: $0)
+            }
+        }
+    }
+
+    /// Pictures 1/30 s apart, with sound that begins a little earlier.
+    private func record(
+        _ codec: SoundCodec, _ format: ContainerFormat, pictures: CodedStream
+    ) throws -> [SoundPacket] {
+        let sound = try CodedSound(codec, start: .start + .milliseconds(-10))
+        var description = pictures.description
+        description.sound = sound.description
+        let sink = try ContainerSink(
+            path: folder.path("in.\(format.rawValue)"), format: format, overwrite: true, stream: description,
+            interruption: #require(Interruption()), isFinished: true)
+        var rest = sound.packets[...]
+        for unit in pictures.units {
+            while let next = rest.first, next.timestamp < unit.timestamp {
+                try sink.write(rest.removeFirst())
+            }
+            try sink.write(unit)
+        }
+        while let next = rest.popFirst() { try sink.write(next) }
+        try sink.finish()
+        return sound.packets.filter { $0.timestamp >= .start }
+    }
+
+    private func remux(_ input: String, range: RemuxRange = RemuxRange(), to output: String) throws -> Remux {
+        let remux = try Remux(folder.path(input), range: range)
+        try remux.write(
+            to: folder.path(output), format: #require(RemuxFormat(path: output)), overwrite: true,
+            interruption: #require(Interruption()))
+        return remux
+    }
+
+    private func sounds(in name: String) throws -> [SoundPacket] {
+        let reader = try ContainerReader(path: folder.path(name), takesSound: true)
+        var sounds: [SoundPacket] = []
+        while let packet = try reader.next() { if let sound = packet.sound { sounds.append(sound) } }
+        return sounds
+    }
+
+    @Test("sound is copied, packet for packet, at its time", arguments: cases)
+    func copies(_ kind: Case) throws {
+        let pictures = try CodedStream(.h264, frames: 60) { Int64($0) * 33_333_333 }
+        let written = try record(kind.codec, kind.source, pictures: pictures)
+        let output = "out.\(kind.target.rawValue)"
+        let remux = try remux("in.\(kind.source.rawValue)", to: output)
+        #expect(remux.pictureCount == 60)
+        #expect(remux.remarks(for: .container(kind.target)) == [])
+        #expect(remux.description.sound?.codec == kind.codec)
+        #expect(remux.description.sound?.format == SoundFormat(rate: 48_000, channels: 2))
+        let copied = try sounds(in: output)
+        try #require(copied.count == written.count)
+        for (copy, original) in zip(copied, written) {
+            #expect(copy.allBytes == original.allBytes)
+            #expect((copy.timestamp - original.timestamp).magnitude <= .microseconds(1_100))
+            #expect(copy.duration == original.duration)
+        }
+        // What Matroska rounds to milliseconds is even again.
+        for (one, next) in zip(copied, copied.dropFirst()) {
+            #expect((next.timestamp - one.end).magnitude <= .nanoseconds(2))
+        }
+    }
+
+    @Test("a part has the sound of its pictures", arguments: ContainerFormat.allCases)
+    func part(format: ContainerFormat) throws {
+        let pictures = try CodedStream(.h264, frames: 60, keyframeInterval: 15) { Int64($0) * 33_333_333 }
+        let written = try record(.aac, format, pictures: pictures)
+        let range = RemuxRange(start: .milliseconds(600), end: .milliseconds(1400))
+        let remux = try remux("in.\(format.rawValue)", range: range, to: "part.mkv")
+        // From picture 15 to before picture 45.
+        #expect(remux.pictureCount == 30)
+        let copied = try sounds(in: "part.mkv")
+        let wanted = written.filter {
+            (.milliseconds(500)..<Duration.milliseconds(1500)).contains($0.timestamp - .start)
+        }
+        #expect(copied.map(\.allBytes) == wanted.map(\.allBytes))
+        for (copy, original) in zip(copied, wanted) {
+            let time = original.timestamp - .start - .milliseconds(500)
+            #expect((copy.timestamp - .start - time).magnitude <= .milliseconds(2))
+        }
+    }
+
+    @Test("says what cannot contain the sound, and what can")
+    func remarks() throws {
+        _ = try record(.flac, .matroska, pictures: try CodedStream(.h264, frames: 60))
+        let raw = try remux("in.mkv", to: "out.h264")
+        #expect(
+            raw.remarks(for: .raw(.h264)) == [
+                "the sound is left out; to keep it, name the output .mkv or .mp4"
+            ])
+        let stream = try remux("in.mkv", to: "out.ts")
+        #expect(stream.remarks(for: .container(.transportStream)) == raw.remarks(for: .raw(.h264)))
+        #expect(try sounds(in: "out.ts").isEmpty)
+        #expect(try ContainerReader(path: folder.path("in.mkv")).leftOut == ["sound"])
+        #expect(try ContainerReader(path: folder.path("in.mkv"), takesSound: true).leftOut == [])
+    }
+
+    @Test("a transport stream that ends within its last picture has a damaged one, sound or not")
+    func cutStream() throws {
+        let pictures = try CodedStream(.h264, frames: 60) { Int64($0) * 33_333_333 }
+        _ = try record(.aac, .transportStream, pictures: pictures)
+        let whole = try #require(folder.content("in.ts"))
+        // The packets' size is 188; this is the last with a picture's.
+        let picture: (Int) -> Bool = { Int(whole[$0 + 1] & 31) << 8 | Int(whole[$0 + 2]) == 0x100 }
+        let last = try #require(Array(stride(from: 0, to: whole.count, by: 188)).last(where: picture))
+        for takesSound in [false, true] {
+            folder.write("cut.ts", Array(whole[..<(last + 100)]))
+            let reader = try ContainerReader(path: folder.path("cut.ts"), takesSound: takesSound)
+            var found: [ContainerReader.Packet] = []
+            while let packet = try reader.next() { if packet.isPicture { found.append(packet) } }
+            #expect(found.dropLast().allSatisfy { $0.problem == nil })
+            #expect(found.last?.problem != nil)
+        }
+    }
+
+    @Test("after a seek there is the sound from there on", arguments: ContainerFormat.allCases)
+    func seeks(format: ContainerFormat) throws {
+        let pictures = try CodedStream(.h264, frames: 60, keyframeInterval: 15) { Int64($0) * 33_333_333 }
+        let written = try record(.aac, format, pictures: pictures)
+        let reader = try ContainerReader(path: folder.path("in.\(format.rawValue)"), takesSound: true)
+        try reader.seek(to: .milliseconds(1200))
+        var (sounds, times) = ([SoundPacket](), [Duration]())
+        while let packet = try reader.next() {
+            if let sound = packet.sound {
+                sounds.append(sound)
+            } else {
+                times += packet.time.map { [$0] } ?? []
+            }
+        }
+        let (first, beginning) = (try #require(sounds.first), try #require(times.first))
+        #expect(beginning <= .milliseconds(1200))
+        #expect(
+            (.milliseconds(-40)...Duration.milliseconds(100)).contains(first.timestamp - .start - beginning))
+        #expect(sounds.map(\.allBytes) == written.suffix(sounds.count).map(\.allBytes))
+        let original = try #require(written.suffix(sounds.count).first)
+        #expect((first.timestamp - original.timestamp).magnitude <= .microseconds(1_100))
+    }
+}
