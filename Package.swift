@@ -127,7 +127,7 @@ let package = Package(
             name: "camplay",
             dependencies: [
                 "Acceleration", "Decoder", "Images", "Output", "Pictures", "Bitstream", "Files", "Network",
-                "Terminal", "Threading", "Time", "CSDL2",
+                "Sound", "Terminal", "Threading", "Time", "CSDL2",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], linkerSettings: [compact]),
         .target(name: "TestSupport", dependencies: ["Pictures", "Files", "Time"], path: "Tests/TestSupport"),

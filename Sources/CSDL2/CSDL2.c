@@ -44,6 +44,14 @@ bool csdl2_load(struct csdl2_library *library, char *reason, size_t size) {
     RESOLVE(RenderPresent)
     RESOLVE(WaitEvent)
     RESOLVE(PushEvent)
+    RESOLVE(InitSubSystem)
+    RESOLVE(QuitSubSystem)
+    RESOLVE(OpenAudioDevice)
+    RESOLVE(CloseAudioDevice)
+    RESOLVE(PauseAudioDevice)
+    RESOLVE(QueueAudio)
+    RESOLVE(GetQueuedAudioSize)
+    RESOLVE(ClearQueuedAudio)
 #undef RESOLVE
     return true;
 }

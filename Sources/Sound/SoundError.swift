@@ -16,6 +16,7 @@ public struct SoundError: Error, Sendable, Hashable, CustomStringConvertible {
         case refused(reason: String)
         case noEncoder(name: String)
         case encoderFailed(reason: String)
+        case decoderFailed(reason: String)
     }
 
     public let cause: Cause
@@ -40,6 +41,7 @@ public struct SoundError: Error, Sendable, Hashable, CustomStringConvertible {
         case .refused(let reason): "it cannot record: \(reason)"
         case .noEncoder(let encoder): "libavcodec has no encoder '\(encoder)'"
         case .encoderFailed(let reason): "the encoder failed: \(reason)"
+        case .decoderFailed(let reason): "the decoder failed: \(reason)"
         }
     }
 
@@ -54,6 +56,7 @@ public struct SoundError: Error, Sendable, Hashable, CustomStringConvertible {
         case .hung: "unplug it, or use another --audio-device"
         case .refused: "try --audio-device default"
         case .noEncoder, .encoderFailed: "use another --audio-codec"
+        case .decoderFailed: "other players may play it"
         }
     }
 

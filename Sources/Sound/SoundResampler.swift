@@ -1,12 +1,14 @@
 import CFFmpeg
 import CSound
 
-/// Converts a microphone's samples to those that an encoder takes, and follows the drift of its clock (libswresample).
+/// Converts samples to those that an encoder or a loudspeaker takes, and follows the drift of a clock (libswresample).
 /// Used by one thread.
 final class SoundResampler {
     private let context: OpaquePointer
     /// The samples that it takes.
     let input: SoundFormat
+    /// Their kind.
+    let inputSamples: AVSampleFormat
     private let outputRate: Int
 
     /// Over which the speed is changed: the longer, the finer the steps.
@@ -14,15 +16,21 @@ final class SoundResampler {
     /// No one hears a pitch that is a twentieth of a semitone off, besides the drift that is made up for.
     private static let largestChange = 0.003
 
-    init(_ input: SoundFormat, to output: SoundFormat, _ format: AVSampleFormat) throws(SoundError) {
-        self.input = input
+    /// - Parameters:
+    ///   - inputSamples: the kind of samples that it takes.
+    ///   - format: the kind that it makes of them.
+    init(
+        _ input: SoundFormat, _ inputSamples: AVSampleFormat = AV_SAMPLE_FMT_S16, to output: SoundFormat,
+        _ format: AVSampleFormat
+    ) throws(SoundError) {
+        (self.input, self.inputSamples) = (input, inputSamples)
         outputRate = output.rate
         var (inLayout, outLayout) = (AVChannelLayout(), AVChannelLayout())
         csound_set_layout(&inLayout, Int32(input.channels))
         csound_set_layout(&outLayout, Int32(output.channels))
         var context: OpaquePointer?
         let result = swr_alloc_set_opts2(
-            &context, &outLayout, format, Int32(output.rate), &inLayout, AV_SAMPLE_FMT_S16,
+            &context, &outLayout, format, Int32(output.rate), &inLayout, inputSamples,
             Int32(input.rate), 0, nil)
         guard result == 0, let context else { throw Self.failure(result) }
         // So that it resamples even between equal rates; without interpolation, changes of speed are rough.
@@ -58,11 +66,19 @@ final class SoundResampler {
         let written = withUnsafeMutablePointer(to: &targets) { targets in
             targets.withMemoryRebound(to: UnsafeMutablePointer<UInt8>?.self, capacity: 8) { targets in
                 withUnsafeMutablePointer(to: &bytes) { bytes in
-                    csound_convert(context, targets, Int32(room), samples == nil ? nil : bytes, Int32(frames))
+                    convert(samples == nil ? nil : bytes, frames: frames, into: targets, room: room)
                 }
             }
         }
-        return max(0, Int(written))
+        return written
+    }
+
+    /// The same for samples of any kind, in planes or interleaved.
+    func convert(
+        _ planes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, frames: Int,
+        into targets: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, room: Int
+    ) -> Int {
+        max(0, Int(csound_convert(context, targets, Int32(clamping: room), planes, Int32(clamping: frames))))
     }
 
     /// Makes the output longer by as many frames within the next second, or shorter if negative; a few at most.

@@ -17,9 +17,10 @@ struct Camplay: ParsableCommand {
         discussion: """
             SOURCE is tcp://HOST:PORT (connects and reconnects), listen://[HOST:]PORT (waits for a sender), a file \
             (.mkv, .mp4, .ts, .h264, .h265, .avcc), or - for standard input. A pipe is shown as it arrives; with --fps, \
-            --speed or --timestamps, each picture is shown at its time.
+            --speed or --timestamps, each picture is shown at its time. The sound of a file (AAC, Opus, FLAC) is played \
+            with its pictures, unless --speed or --fps changes their time.
 
-            Keys: F full screen, space pause, S statistics, left and right seek 10 s in a file, down and up 60 s, \
+            Keys: F full screen, space pause, M mute, S statistics, left and right seek 10 s in a file, down and up 60 s, \
             Q or Escape quit.
 
             Examples:

@@ -35,13 +35,14 @@ final class FileSource: ByteSource {
         return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Returns a reader if the file is a container; nil for anything else.
-    func container() throws(PlayError) -> ContainerReader? {
+    /// Returns a reader if the file is a container; nil for anything else. Several may read the file at once.
+    func container(takesSound: Bool = false) throws(PlayError) -> ContainerReader? {
         guard Self.isFile(descriptor), lseek(descriptor, 0, SEEK_CUR) == 0, try startsAsContainer() else {
             return nil
         }
         do throws(InputError) {
-            return try ContainerReader(descriptor: descriptor, name: name, interruption: interruption)
+            return try ContainerReader(
+                descriptor: descriptor, name: name, takesSound: takesSound, interruption: interruption)
         } catch { throw .input(error) }
     }
 

@@ -2,6 +2,7 @@ import Decoder
 import Glibc
 import Network
 import Output
+import Sound
 
 /// Why playing ended early. `description` is one line: thing, cause, next step.
 enum PlayError: Error, CustomStringConvertible {
@@ -23,6 +24,9 @@ enum PlayError: Error, CustomStringConvertible {
     case noDisplay(reason: String)
     /// The display cannot show such a picture.
     case notShown(reason: String)
+    /// There is no loudspeaker that can be used.
+    case noSpeaker(reason: String)
+    case sound(SoundError)
     case noResources
 
     var description: String {
@@ -48,6 +52,8 @@ enum PlayError: Error, CustomStringConvertible {
             "no display (\(reason)); use --no-window with --output, --save or --snapshot"
         case .notShown(let reason):
             "cannot show the picture (\(reason)); use --no-window"
+        case .noSpeaker(let reason): "no loudspeaker (\(reason)); --no-sound plays without one"
+        case .sound(let error): error.description
         case .noResources: "out of threads or descriptors; raise 'ulimit -n' and 'ulimit -u'"
         }
     }

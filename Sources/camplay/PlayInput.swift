@@ -4,8 +4,9 @@ import Output
 enum PlayInput {
     /// A raw stream: a file, a pipe, or a connection.
     case bytes(any ByteSource)
-    /// A container, whose pictures have their own times, and the file that it is read from.
-    case container(ContainerReader, FileSource)
+    /// A container, whose pictures have their own times, the file that it is read from, and another reader for its sound,
+    /// if that is to be played.
+    case container(ContainerReader, FileSource, sound: ContainerReader?)
 
     /// Whether its pictures have their own times.
     var hasTimes: Bool { if case .container = self { true } else { false } }
@@ -22,7 +23,7 @@ enum PlayInput {
     var name: String {
         switch self {
         case .bytes(let source): source.name
-        case .container(let reader, _): reader.name
+        case .container(let reader, _, _): reader.name
         }
     }
 }

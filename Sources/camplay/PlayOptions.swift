@@ -47,6 +47,9 @@ struct ShowingOptions: ParsableArguments {
     @Flag(help: "Do not open a window.")
     var noWindow = false
 
+    @Flag(help: "Do not play sound.")
+    var noSound = false
+
     @Option(
         help: ArgumentHelp("Play a file faster or slower: 0.5, 2. Default: 1.", valueName: "X"),
         transform: Self.readSpeed)

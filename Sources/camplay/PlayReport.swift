@@ -25,6 +25,20 @@ struct PlayReport: Encodable {
         var paused = 0
     }
 
+    /// What was heard.
+    struct Sound: Encodable {
+        var codec: String?
+        var rate = 0
+        var channels = 0
+        var secondsPlayed = 0.0
+        /// Put in where the file has none.
+        var secondsOfSilence = 0.0
+        /// Too late to be heard.
+        var secondsLeftOut = 0.0
+        /// How much too early it was in the end, in seconds.
+        var earlyBy = 0.0
+    }
+
     let source: String
     var codec: String?
     var width: Int?
@@ -34,6 +48,8 @@ struct PlayReport: Encodable {
     /// Why no GPU decodes.
     var reasons: [String] = []
     var pictures = Pictures()
+    /// Nil if no sound was wanted, or there is none.
+    var sound: Sound?
     var losses = 0
     var lastLoss: String?
     var connections = 0

@@ -22,7 +22,8 @@ struct PlaySession {
         let (outputs, report) = try openFiles()
         let player = Player(
             command, input: input, record: try readRecord(), outputs: outputs,
-            presentation: screen?.presentation, clock: clock,
+            presentation: screen?.presentation, sound: screen.flatMap { soundPlayer(of: input, on: $0) },
+            clock: clock,
             console: console, interruption: signals.interruption)
         var failure: PlayError?
         do throws(PlayError) {
@@ -82,12 +83,20 @@ struct PlaySession {
         guard command.reading.record == nil, let container = try file.container() else {
             return .bytes(file)
         }
-        do throws(InputError) { try check(container) } catch { throw .input(error) }
-        return .container(container, file)
+        let sound = playsSound ? try file.container(takesSound: true) : nil
+        do throws(InputError) {
+            try check(container, leftOut: sound?.leftOut ?? container.leftOut)
+        } catch { throw .input(error) }
+        return .container(container, file, sound: sound?.hasSound == true ? sound : nil)
+    }
+
+    /// At another speed, or with other times, it would not fit the pictures.
+    private var playsSound: Bool {
+        !command.showing.noWindow && !command.showing.noSound && !command.showing.givesTimes
     }
 
     /// A container declares its content and its times.
-    private func check(_ container: ContainerReader) throws(InputError) {
+    private func check(_ container: ContainerReader, leftOut: [String]) throws(InputError) {
         if command.showing.timestamps != nil {
             throw InputError(
                 .contradiction("its pictures have times; leave out --timestamps"), input: container.name)
@@ -97,12 +106,14 @@ struct PlaySession {
                 .contradiction("it holds \(container.codec); leave out --codec \(codec.rawValue)"),
                 input: container.name)
         }
-        if !container.leftOut.isEmpty {
-            console.warn(
-                "\(container.name): only the video is played, as it is coded; left out: "
-                    + container.leftOut.joined(separator: ", "))
+        let leftOut = leftOut.filter { !command.showing.noSound || $0 != ContainerReader.sound }
+        if !leftOut.isEmpty {
+            console.warn("\(container.name): left out: \(leftOut.joined(separator: ", "))")
         }
     }
+
+    /// How long the end waits for a sound server that does not respond.
+    private static let patience = Duration.seconds(1)
 
     /// Where pictures are displayed.
     private struct Screen {
@@ -118,6 +129,18 @@ struct PlaySession {
         let window = try PlayWindow(
             title: "camplay \(input.name)", isLive: command.isLive, presentation: presentation)
         return Screen(presentation: presentation, window: window)
+    }
+
+    /// Plays the sound of the input; nil if it has none.
+    private func soundPlayer(of input: PlayInput, on screen: Screen) -> SoundPlayer? {
+        guard case .container(_, _, let reader?) = input else { return nil }
+        let (sdl, console) = (screen.window.sdl, console)
+        let player = SoundPlayer(
+            reader, with: screen.presentation, open: { () throws(PlayError) in try Speaker(sdl) },
+            warn: { console.warn($0) })
+        screen.presentation.whenClockChanges { [weak player] in player?.noteClock() }
+        screen.window.sound = player
+        return player
     }
 
     /// Writes the remaining data and the report.
@@ -145,11 +168,13 @@ struct PlaySession {
         }
         defer { handler.disarm() }
         guard let thread = WorkerThread(body: { task.run() }) else { throw .noResources }
+        let plays = player.sound?.start() == true
         var failure: PlayError?
         do throws(PlayError) { try screen.window.run() } catch { failure = error }
         screen.presentation.end()
         thread.join()
         screen.presentation.close()
+        if plays, player.sound?.stop(patience: Self.patience) == false { player.leaveThread() }
         player.note(screen.presentation.statistics)
         if let failure = task.failure ?? failure { throw failure }
     }

@@ -16,6 +16,9 @@ struct PlaybackClock {
         return begun + due - now
     }
 
+    /// When something is due; nil before the first picture, and in a pause.
+    func moment(of due: Duration) -> Instant? { isPaused ? nil : start.map { $0 + due } }
+
     /// How long ago a picture was due; nil if none was requested.
     func lateness(of due: Duration, now: Instant) -> Duration? { start.map { now - $0 - due } }
 

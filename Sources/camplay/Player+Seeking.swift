@@ -9,8 +9,10 @@ extension Player {
         guard !isDone, !interruption.isRaised, let presentation, clock != nil,
             let step = presentation.takeJump()
         else { return false }
-        try seek(to: max(.zero, position + step))
+        let time = max(.zero, position + step)
         presentation.restart()
+        sound?.seek(to: time)
+        try seek(to: time)
         return true
     }
 
@@ -18,7 +20,7 @@ extension Player {
     func seek(to time: Duration) throws(PlayError) {
         discard()
         switch input {
-        case .container(let reader, _):
+        case .container(let reader, _, _):
             do throws(InputError) { try reader.seek(to: time) } catch { throw .input(error) }
         case .bytes(let source):
             guard let file = source as? FileSource, let clock else { return }

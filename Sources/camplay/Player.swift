@@ -13,6 +13,8 @@ final class Player {
     let input: PlayInput
     let outputs: PlayOutputs
     let presentation: Presentation?
+    /// Plays the file's sound; nil for none.
+    let sound: SoundPlayer?
     private let console: Console
     let interruption: Interruption
     let clock: PictureClock?
@@ -23,7 +25,7 @@ final class Player {
     var head: [UInt8] = []
     /// What has been received so far.
     private(set) var report: PlayReport
-    /// Whether a thread hangs in a GPU's driver.
+    /// Whether a thread hangs in a driver, or in what plays sound.
     private(set) var leavesThread = false
     var isDone = false
     /// Splits a raw AVCC stream; nil for start codes.
@@ -63,15 +65,17 @@ final class Player {
 
     /// - Parameters:
     ///   - presentation: where pictures are shown; nil without a window.
+    ///   - sound: plays the file's sound; nil for none.
     ///   - clock: when pictures are shown; nil for as soon as they are available.
     init(
         _ command: Camplay, input: PlayInput, record: DecoderConfigurationRecord?, outputs: PlayOutputs,
-        presentation: Presentation?,
-        clock: PictureClock?, console: Console, interruption: Interruption
+        presentation: Presentation?, sound: SoundPlayer?, clock: PictureClock?, console: Console,
+        interruption: Interruption
     ) {
         options = command.reading
         isLive = command.isLive
         (self.input, self.outputs, self.presentation, self.clock) = (input, outputs, presentation, clock)
+        self.sound = sound
         (self.console, self.interruption, self.record) = (console, interruption, record)
         report = PlayReport(source: input.name)
     }
@@ -104,7 +108,10 @@ final class Player {
     }
 
     private func playAll() throws(PlayError) {
-        if let start = options.start { try seek(to: start.duration) }
+        if let start = options.start {
+            sound?.seek(to: start.duration)
+            try seek(to: start.duration)
+        }
         repeat {
             try readAll()
             try endStream(isWhole: !interruption.isRaised)
@@ -112,8 +119,12 @@ final class Player {
         } while try jump()
     }
 
-    /// Adds to the report what happened to pictures in the window.
+    /// Notes that a thread hangs.
+    func leaveThread() { leavesThread = true }
+
+    /// Adds to the report what happened to pictures in the window, and to sound.
     func note(_ statistics: Presentation.Statistics) {
+        report.sound = sound?.report
         report.pictures.shown = statistics.shownCount
         report.pictures.late = statistics.lateCount
         report.pictures.paused = statistics.pausedCount
@@ -124,7 +135,7 @@ extension Player {
     private func readAll() throws(PlayError) {
         switch input {
         case .bytes(let source): try readBytes(of: source)
-        case .container(let reader, _): try readPictures(of: reader)
+        case .container(let reader, _, _): try readPictures(of: reader)
         }
     }
 

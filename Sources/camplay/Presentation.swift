@@ -14,6 +14,7 @@ final class Presentation: @unchecked Sendable {
     private let interruption: Interruption
     private var picture: DecodedPicture?
     private var onChange: @Sendable () -> Void = {}
+    private var onClockChange: @Sendable () -> Void = {}
     private var isFinished = false
     private var clock = PlaybackClock()
     private let isSeekable: Bool
@@ -90,6 +91,7 @@ extension Presentation {
             clock.restart(now: .now)
             (showsNext, lateness) = (clock.isPaused, .zero)
         }
+        changeClock()
     }
 
     /// Notes that no more pictures will come.
@@ -103,14 +105,21 @@ extension Presentation {
         notify()
     }
 
+    private func changeClock() {
+        let notify = monitor.withLock { onClockChange }
+        notify()
+    }
+
     /// - Returns: false if the viewer or a signal ends the wait, including for a seek.
     private func wait(until due: Duration) -> Bool {
         while !interruption.isRaised {
             if monitor.withLock({ jump != nil }) { return false }
-            let remaining: Duration? = monitor.withLock {
+            let (remaining, begins): (Duration?, Bool) = monitor.withLock {
+                let begins = clock.moment(of: due) == nil
                 let remaining = clock.remaining(until: due, now: .now)
-                return clock.isPaused && !showsNext ? nil : remaining
+                return (clock.isPaused && !showsNext ? nil : remaining, begins && !clock.isPaused)
             }
+            if begins { changeClock() }
             if let remaining, remaining <= .zero { return true }
             sleep(for: remaining)
         }
@@ -121,6 +130,18 @@ extension Presentation {
     private func sleep(for duration: Duration?) {
         let deadline = duration.map { Instant.now + $0 }
         if interruption.wait(for: wakeUp.descriptor, until: deadline) == .ready { wakeUp.sleep() }
+    }
+}
+
+extension Presentation {
+    // MARK: The thread that plays sound
+
+    /// When something at a time of the file is due; nil before the first picture, and in a pause.
+    func moment(of time: Duration) -> Instant? { monitor.withLock { clock.moment(of: time) } }
+
+    /// Sets a callback for a clock that starts, stops or jumps; any thread may call it.
+    func whenClockChanges(_ body: @escaping @Sendable () -> Void) {
+        monitor.withLock { onClockChange = body }
     }
 }
 
@@ -157,6 +178,7 @@ extension Presentation {
     func togglePause() {
         monitor.withLock { clock.togglePause(now: .now) }
         wakeUp.wake()
+        changeClock()
     }
 
     /// Seeks forward or back by a time, if pictures come from a file.

@@ -15,6 +15,20 @@ import Time
         #expect(clock.lateness(of: .nanoseconds(540), now: Self.at(1045)) == .nanoseconds(5))
     }
 
+    @Test("a moment is known from the first picture on, and not in a pause")
+    func moment() {
+        var clock = PlaybackClock()
+        #expect(clock.moment(of: .nanoseconds(600)) == nil)
+        _ = clock.remaining(until: .nanoseconds(500), now: Self.at(1000))
+        #expect(clock.moment(of: .nanoseconds(600)) == Self.at(1100))
+        clock.togglePause(now: Self.at(1050))
+        #expect(clock.moment(of: .nanoseconds(600)) == nil)
+        clock.togglePause(now: Self.at(1250))
+        #expect(clock.moment(of: .nanoseconds(600)) == Self.at(1300))
+        clock.restart(now: Self.at(1300))
+        #expect(clock.moment(of: .nanoseconds(600)) == nil)
+    }
+
     @Test("each pause delays what follows")
     func pauses() {
         var clock = PlaybackClock()

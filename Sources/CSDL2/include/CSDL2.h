@@ -40,10 +40,20 @@ struct csdl2_library {
     __typeof__(&SDL_RenderPresent) RenderPresent;
     __typeof__(&SDL_WaitEvent) WaitEvent;
     __typeof__(&SDL_PushEvent) PushEvent;
+    __typeof__(&SDL_InitSubSystem) InitSubSystem;
+    __typeof__(&SDL_QuitSubSystem) QuitSubSystem;
+    __typeof__(&SDL_OpenAudioDevice) OpenAudioDevice;
+    __typeof__(&SDL_CloseAudioDevice) CloseAudioDevice;
+    __typeof__(&SDL_PauseAudioDevice) PauseAudioDevice;
+    __typeof__(&SDL_QueueAudio) QueueAudio;
+    __typeof__(&SDL_GetQueuedAudioSize) GetQueuedAudioSize;
+    __typeof__(&SDL_ClearQueuedAudio) ClearQueuedAudio;
 };
 
 // Macros as constants.
 static const Uint32 csdl2_init_video = SDL_INIT_VIDEO;
+static const Uint32 csdl2_init_audio = SDL_INIT_AUDIO;
+static const SDL_AudioFormat csdl2_samples = AUDIO_S16SYS;
 static const int csdl2_anywhere = SDL_WINDOWPOS_UNDEFINED;
 static const int csdl2_centered = SDL_WINDOWPOS_CENTERED;
 static const char *const csdl2_no_signal_handlers = SDL_HINT_NO_SIGNAL_HANDLERS;

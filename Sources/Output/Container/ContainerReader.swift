@@ -106,6 +106,12 @@ public final class ContainerReader {
     /// What the sound is that is read; nil if there is none, or the file says what it is only with its first packet.
     public var sound: SoundDescription? { soundFraming?.description }
 
+    /// What `leftOut` calls sound.
+    public static let sound = "sound"
+
+    /// Whether there is sound that is read.
+    public var hasSound: Bool { soundFraming != nil }
+
     /// What the file says about the recording.
     public var metadata: FileMetadata { demuxer.metadata }
 

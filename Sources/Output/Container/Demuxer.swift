@@ -293,7 +293,7 @@ final class Demuxer {
 
     private static func kind(_ stream: AVStream) -> String {
         switch stream.codecpar?.pointee.codec_type {
-        case AVMEDIA_TYPE_AUDIO: "sound"
+        case AVMEDIA_TYPE_AUDIO: ContainerReader.sound
         case AVMEDIA_TYPE_SUBTITLE: "subtitles"
         case AVMEDIA_TYPE_VIDEO: "a cover image"
         case AVMEDIA_TYPE_ATTACHMENT: "an attachment"

@@ -5,7 +5,9 @@ import Decoder
 ///
 /// Used by the main thread, which sleeps while there is nothing to do.
 final class PlayWindow {
-    private let sdl: SDL
+    let sdl: SDL
+    /// What the viewer can mute.
+    var sound: SoundPlayer?
     private let window: OpaquePointer
     private let renderer: OpaquePointer
     private let texture: PictureTexture
@@ -77,6 +79,7 @@ final class PlayWindow {
         switch SDL_KeyCode(UInt32(bitPattern: key)) {
         case SDLK_q, SDLK_ESCAPE: presentation.end()
         case SDLK_SPACE: presentation.togglePause()
+        case SDLK_m: sound?.toggleMute()
         case SDLK_LEFT: presentation.seek(by: .seconds(-10))
         case SDLK_RIGHT: presentation.seek(by: .seconds(10))
         case SDLK_UP: presentation.seek(by: .seconds(60))

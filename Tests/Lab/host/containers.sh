@@ -328,11 +328,51 @@ check "again: it is played from half a second on" "$CAMPLAY" --no-window --start
 check "again: counted from the first picture that is shown" has_pictures_of play.y4m 16 -i edited.mp4
 check "again: inspect says it" grep -q '15 of them hidden by an edit list' <("$CAMREC" inspect edited.mp4)
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=30 -frames:v 90 -c:v libx264 -bf 3 -x264-params open-gop=1:keyint=15:b-adapt=0:scenecut=0 open.mp4
-ffmpeg -nostdin -v error -y -i sound.mp4 -i again.mp4 -map 1 -map 0 -c copy -metadata:s:v rotate=90 turned.mp4
-records "again: a film with sound that is turned" remux --overwrite turned.mp4 part.mkv &&
-    says "again: says that neither is taken over" 'turned\.mp4: only the video is copied; left out: sound, a rotation by 90 degrees to the left'
+ffmpeg -nostdin -v error -y -f lavfi -i sine -t 1 -c:a mp2 other.mp4
+ffmpeg -nostdin -v error -y -i other.mp4 -i again.mp4 -map 1 -map 0 -c copy -metadata:s:v rotate=90 turned.mp4
+records "again: a film with other sound that is turned" remux --overwrite turned.mp4 part.mkv &&
+    says "again: says that neither is taken over" 'turned\.mp4: left out: sound, a rotation by 90 degrees to the left'
 check "again: inspect says it" grep -q 'also sound, a rotation by 90 degrees to the left' <("$CAMREC" inspect turned.mp4)
 check "again: camplay says it" grep -q 'left out: sound, a rotation by 90 degrees to the left' <("$CAMPLAY" --no-window --frames 1 --snapshot turned.png turned.mp4 2>&1)
+
+# Sound, as ffmpeg writes it: before the first picture, with frames that only prepare the decoder; each packet as it is,
+# and at its time.
+ffmpeg -nostdin -v error -y -f lavfi -i 'sine=f=440:b=4' -i again.mp4 -map 0 -map 1 -c:v copy -c:a aac -t 3 aac.mkv
+ffmpeg -nostdin -v error -y -i aac.mkv -c copy aac.mp4
+ffmpeg -nostdin -v error -y -i aac.mkv -c copy aac.ts
+ffmpeg -nostdin -v error -y -i aac.mkv -c:v copy -c:a libopus opus.mkv
+ffmpeg -nostdin -v error -y -i opus.mkv -c copy opus.ts
+ffmpeg -nostdin -v error -y -i aac.mkv -c:v copy -c:a flac flac.mkv
+same_sound() { # FILE REMUXED: the same packets, but for those before the first picture, at the same times from it
+    "$PYTHON" - "$@" <<'END'
+import json, subprocess, sys
+def packets(file, stream):
+    # What precedes each packet in a transport stream is not the sound's.
+    raw = ["-bsf:a", "aac_adtstoasc"] if stream == "a" and file.endswith(".ts") and "aac" in file else []
+    text = subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-i", file, "-map", f"0:{stream}", "-c", "copy", *raw, "-copyts", "-f", "framemd5", "-"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    base = next(l for l in text.splitlines() if l.startswith("#tb 0: "))[7:].split("/")
+    rows = [l.split(",") for l in text.splitlines() if not l.startswith("#")]
+    return [(int(r[2]) * int(base[0]) / int(base[1]), r[-1].strip()) for r in rows]
+def both(file):
+    first = min(t for t, _ in packets(file, "v"))
+    return [(t - first, digest) for t, digest in packets(file, "a") if t - first >= -0.0005]
+one, other = both(sys.argv[1]), both(sys.argv[2])
+assert len(one) > 50 and abs(len(one) - len(other)) <= 1, (len(one), len(other))
+times = dict((digest, t) for t, digest in one)
+for t, digest in other:
+    assert digest in times, f"the packet at {t} s is no packet of {sys.argv[1]}"
+    assert abs(times[digest] - t) < 0.002, f"the packet at {times[digest]} s is at {t} s"
+END
+}
+for input in aac.mkv aac.mp4 aac.ts opus.mkv opus.ts flac.mkv; do
+    for output in out.mkv out.mp4 out.ts; do
+        [ $input-$output != flac.mkv-out.ts ] || continue
+        records "sound: $input to $output" remux --overwrite $input $output && check "sound: $input to $output: packet for packet" same_sound $input $output
+    done
+    check "sound: inspect describes that of $input" grep -qE '^ *sound +(AAC|Opus|FLAC), (48000|44100) Hz, 1 channel, .* from -?0\.?0?[0-9]* to [23]\.[0-9]+ s$' <("$CAMREC" inspect $input)
+done
+records "sound: to a raw stream" remux --overwrite aac.mkv out.h264 && says "sound: says that it is left out" 'aac\.mkv: the sound is left out; to keep it, name the output \.mkv, \.mp4 or \.ts'
+records "sound: flac to .ts" remux --overwrite flac.mkv out.ts && says "sound: says what keeps flac" 'the sound is left out; to keep it, name the output \.mkv or \.mp4'
 
 # Open GOPs: a film that begins with an I picture in the middle of a stream, and one that is played from there
 for file in amid.mkv amid.mp4; do
