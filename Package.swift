@@ -182,7 +182,7 @@ let package = Package(
             dependencies: ["Sound", "Files", "Threading", "Time", "CFFmpeg", "TestSupport"]),
         .testTarget(name: "TimeTests", dependencies: ["Time", "TestSupport"]),
         .testTarget(name: "TextTests", dependencies: ["Text"]),
-        .testTarget(name: "InspectionTests", dependencies: ["Inspection", "Bitstream"]),
+        .testTarget(name: "InspectionTests", dependencies: ["Inspection", "Bitstream", "Time"]),
         .testTarget(name: "SettingsTests", dependencies: ["Settings"]),
         .testTarget(
             name: "DiagnosticsTests",

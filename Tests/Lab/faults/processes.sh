@@ -22,7 +22,7 @@ for ((i = 0; i < $(times 150 3); i++)); do
     draw 2 "$(times 25 5)"
     start "${small[@]}" "${options[@]}" a.h264 b.h265 c.mkv d.mp4 e.ts
     # A container may hold nothing before its first keyframe's group of pictures has ended.
-    await 30 holds 1 'd*.mp4' && await 30 holds $((drawn * 1000)) 'a*.h264' || fail "SIGKILL" "nothing is recorded"
+    await 30 holds 1 'd*.mp4' && await 30 holds 2000 'c*.mkv' && await 30 holds $((drawn * 1000)) 'a*.h264' || fail "SIGKILL" "nothing is recorded"
     moment=$("$PYTHON" -c 'import os, sys, time; os.kill(int(sys.argv[1]), 9); print(time.monotonic())' "$recorder")
     ended
     for file in a.h264 b.h265 c.mkv d.mp4 e.ts; do

@@ -51,7 +51,9 @@ def demuxer(path):
 
 def decode(path, data=None):
     """Luma of each picture, and what the decoder said."""
-    form = ("-f", demuxer(path)) if demuxer(path) else ()
+    # A transport stream of a few packets is too short to be recognised without doubt.
+    kind = "mpegts" if path.suffix == ".ts" else demuxer(path)
+    form = ("-f", kind) if kind else ()
     result = subprocess.run(
         ("ffmpeg", "-nostdin", "-v", "warning", "-err_detect", "explode", "-probesize", "1G", *form,
          "-i", str(path) if data is None else "-", "-fps_mode", "passthrough", "-vf", "extractplanes=y", "-c:v", "pgm", "-f", "image2pipe", "-"),
