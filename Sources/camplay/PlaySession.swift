@@ -20,10 +20,10 @@ struct PlaySession {
         signals.workBegins()
         let screen = try openWindow(input)
         let (outputs, report) = try openFiles()
+        let (sound, liveSound) = screen.map { makeSound(of: input, on: $0) } ?? (nil, nil)
         let player = Player(
             command, input: input, record: try readRecord(), outputs: outputs,
-            presentation: screen?.presentation, sound: screen.flatMap { soundPlayer(of: input, on: $0) },
-            clock: clock,
+            presentation: screen?.presentation, sound: sound, liveSound: liveSound, clock: clock,
             console: console, interruption: signals.interruption)
         var failure: PlayError?
         do throws(PlayError) {
@@ -131,16 +131,23 @@ struct PlaySession {
         return Screen(presentation: presentation, window: window)
     }
 
-    /// Plays the sound of the input; nil if it has none.
-    private func soundPlayer(of input: PlayInput, on screen: Screen) -> SoundPlayer? {
-        guard case .container(_, _, let reader?) = input else { return nil }
+    /// Plays the sound of the input, if it is a container: a file, or live.
+    private func makeSound(of input: PlayInput, on screen: Screen) -> (SoundPlayer?, LiveSound?) {
+        let (feed, live): (any SoundFeed, LiveSound?)
+        switch input {
+        case .container(_, _, let reader?): (feed, live) = (FileSound(reader, with: screen.presentation), nil)
+        case .bytes where command.isLive && playsSound:
+            let sound = LiveSound(with: screen.presentation)
+            (feed, live) = (sound, sound)
+        default: return (nil, nil)
+        }
         let (sdl, console) = (screen.window.sdl, console)
         let player = SoundPlayer(
-            reader, with: screen.presentation, open: { () throws(PlayError) in try Speaker(sdl) },
-            warn: { console.warn($0) })
-        screen.presentation.whenClockChanges { [weak player] in player?.noteClock() }
+            feed, open: { () throws(PlayError) in try Speaker(sdl) }, warn: { console.warn($0) })
+        live?.whenChanged { [weak player] in player?.noteChange() }
+        screen.presentation.whenClockChanges { [weak player] in player?.noteChange() }
         screen.window.sound = player
-        return player
+        return (player, live)
     }
 
     /// Writes the remaining data and the report.

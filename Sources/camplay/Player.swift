@@ -13,8 +13,12 @@ final class Player {
     let input: PlayInput
     let outputs: PlayOutputs
     let presentation: Presentation?
-    /// Plays the file's sound; nil for none.
+    /// Plays the sound; nil for none.
     let sound: SoundPlayer?
+    /// Takes a live stream's sound; nil for none.
+    private let liveSound: LiveSound?
+    /// Whether pictures have times of their own.
+    private var hasTimes: Bool
     private let console: Console
     let interruption: Interruption
     let clock: PictureClock?
@@ -23,6 +27,8 @@ final class Player {
     var isUnknown = true
     /// The first bytes of a stream whose kind is still unknown.
     var head: [UInt8] = []
+    /// The container that those begin, if it is one that can be read as it comes.
+    private var containerKind: StreamContainer?
     /// What has been received so far.
     private(set) var report: PlayReport
     /// Whether a thread hangs in a driver, or in what plays sound.
@@ -65,17 +71,19 @@ final class Player {
 
     /// - Parameters:
     ///   - presentation: where pictures are shown; nil without a window.
-    ///   - sound: plays the file's sound; nil for none.
+    ///   - sound: plays the sound; nil for none.
+    ///   - liveSound: what it plays if that is a live stream's.
     ///   - clock: when pictures are shown; nil for as soon as they are available.
     init(
         _ command: Camplay, input: PlayInput, record: DecoderConfigurationRecord?, outputs: PlayOutputs,
-        presentation: Presentation?, sound: SoundPlayer?, clock: PictureClock?, console: Console,
+        presentation: Presentation?, sound: SoundPlayer?, liveSound: LiveSound?, clock: PictureClock?,
+        console: Console,
         interruption: Interruption
     ) {
         options = command.reading
         isLive = command.isLive
         (self.input, self.outputs, self.presentation, self.clock) = (input, outputs, presentation, clock)
-        self.sound = sound
+        (self.sound, self.liveSound, hasTimes) = (sound, liveSound, input.hasTimes)
         (self.console, self.interruption, self.record) = (console, interruption, record)
         report = PlayReport(source: input.name)
     }
@@ -135,17 +143,26 @@ extension Player {
     private func readAll() throws(PlayError) {
         switch input {
         case .bytes(let source): try readBytes(of: source)
-        case .container(let reader, _, _): try readPictures(of: reader)
+        case .container(let reader, _, _):
+            report.connections = max(1, report.connections)
+            try readPictures(of: reader)
         }
     }
 
     private func readPictures(of reader: ContainerReader) throws(PlayError) {
-        if report.connections == 0 { report.connections = 1 }
         isUnknown = false
-        if pipeline == nil { pipeline = makePipeline(reader.codec) }
+        if pipeline?.gatherer.codec != reader.codec { pipeline = makePipeline(reader.codec) }
+        var hasBegunSound = false
         while !isDone, let packet = try next(of: reader) {
-            report.bytes += reader.bytes.count
+            if let sound = packet.sound {
+                if !hasBegunSound, let description = reader.sound { liveSound?.begin(description) }
+                hasBegunSound = true
+                liveSound?.add(sound, arrival: .now)
+                continue
+            }
+            if case .container = input { report.bytes += reader.bytes.count }
             let picture = reader.bytes
+            if let time = packet.time { liveSound?.notePicture(at: time, arrival: .now) }
             if let problem = packet.problem {
                 try reject(problem)
             } else {
@@ -166,12 +183,12 @@ extension Player {
     }
 
     /// Gathers a complete picture. Its time passes through the decoder as an arrival time on a clock that
-    /// starts with the file.
+    /// starts with the file; a live picture has arrived now.
     private func gatherWhole(
         _ picture: [UInt8], _ packet: ContainerReader.Packet
     ) throws(PlayError) {
         guard let gatherer = pipeline?.gatherer else { return }
-        let time = packet.time.map { Instant.start + $0 }
+        let time = isLive ? .now : packet.time.map { Instant.start + $0 }
         func play(_ unit: borrowing ReceivedAccessUnit) throws(PlayError) {
             try self.play(unit, isHidden: packet.isHidden)
         }
@@ -187,9 +204,12 @@ extension Player {
             switch try source.read(into: room) {
             case .bytes(let count):
                 if isUnknown, head.isEmpty, start == nil { report.connections += 1 }
-                report.bytes += count
-                if waits || timeOfLastWait == nil { timeOfLastWait = .now }
+                note(count, waited: waits)
                 try take(UnsafeRawBufferPointer(rebasing: room[..<count]))
+                if let kind = containerKind.take() {
+                    try readContainer(kind, from: source)
+                    continue
+                }
                 _ = try jump()
                 if isLive { warnIfNothingPlays() }
             case .pause:
@@ -199,6 +219,38 @@ extension Player {
             case .ended: return
             }
         }
+    }
+
+    /// Counts bytes that were read.
+    private func note(_ count: Int, waited: Bool) {
+        report.bytes += count
+        if waited || timeOfLastWait == nil { timeOfLastWait = .now }
+    }
+
+    /// Plays a container that comes as a stream, until it ends.
+    private func readContainer(_ kind: StreamContainer, from source: any ByteSource) throws(PlayError) {
+        let bytes = ContainerBytes(source, isLive: isLive, head: head) { [self] count, waited in
+            note(count, waited: waited)
+            if isLive { warnIfNothingPlays() }
+        }
+        head.removeAll()
+        hasTimes = !isLive
+        defer { hasTimes = input.hasTimes }
+        do throws(PlayError) { try readPictures(of: openContainer(kind, bytes)) } catch {
+            if let failure = bytes.failure { throw failure }
+            guard case .input(let reason) = error, source.giveUp(reason.problem) else { throw error }
+            return try endStream(isWhole: false)
+        }
+        if case .interrupted(let isWhole)? = bytes.end { try endStream(isWhole: isWhole) }
+    }
+
+    private func openContainer(
+        _ kind: StreamContainer, _ bytes: ContainerBytes
+    ) throws(PlayError) -> ContainerReader {
+        do throws(InputError) {
+            return try ContainerReader(
+                streaming: kind, name: input.name, takesSound: liveSound != nil, bytes.read)
+        } catch { throw .input(error) }
     }
 
     func take(_ bytes: UnsafeRawBufferPointer) throws(PlayError) {
@@ -215,6 +267,9 @@ extension Player {
     private func identify(isWhole: Bool) throws(PlayError) {
         let kind = StreamKind(head: head.span.bytes, isWhole: isWhole)
         guard let kind, kind != .empty else { return }
+        if case .container(let container) = kind, container != .mp4, options.record == nil {
+            return containerKind = container
+        }
         guard let (codec, framing) = form(of: kind) else {
             let complaint = Self.complaint(of: kind)
             if case .bytes(let source) = input, source.giveUp(complaint) { return head.removeAll() }
@@ -328,7 +383,7 @@ extension Player {
     /// - Parameter isWhole: whether the last gathered unit is complete.
     private func endStream(isWhole: Bool) throws(PlayError) {
         if isUnknown, !head.isEmpty { try identify(isWhole: true) }
-        (isUnknown, beginning) = (true, nil)
+        (isUnknown, beginning, containerKind) = (true, nil, nil)
         guard let pipeline else { return }
         var problem: String?
         // After a wrong length, the whole rest may look like one unit.
@@ -391,7 +446,7 @@ extension Player {
     private func play(_ picture: consuming DecodedPicture) throws(PlayError) {
         if !hasDescribed { describe(picture) }
         let rate = clock?.frameRate ?? pipeline?.rate
-        let time = input.hasTimes ? picture.arrival.map { $0 - .start } : nil
+        let time = hasTimes ? picture.arrival.map { $0 - .start } : nil
         let due = try clock?.next(rate: rate, time: time)
         position = time ?? clock?.place.time ?? .zero
         if let start, position < start {

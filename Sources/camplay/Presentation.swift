@@ -136,6 +136,9 @@ extension Presentation {
 extension Presentation {
     // MARK: The thread that plays sound
 
+    /// Whether the viewer has paused.
+    var isPaused: Bool { monitor.withLock { clock.isPaused } }
+
     /// When something at a time of the file is due; nil before the first picture, and in a pause.
     func moment(of time: Duration) -> Instant? { monitor.withLock { clock.moment(of: time) } }
 

@@ -3,13 +3,13 @@ import CFormat
 import Glibc
 import Threading
 
-/// Supplies a container's bytes to libavformat, from a file that is already open, at its own position.
+/// Supplies a container's bytes to libavformat: from a file that is already open, at its own position, or from a stream,
+/// which comes only once.
 ///
 /// It keeps reads from going on forever: an interruption makes the next read fail, and so does reading too
 /// much without finding a picture.
 final class ContainerInput {
-    private let descriptor: Int32
-    private let length: FileLength
+    private let source: Source
     private let interruption: Interruption?
     private var position: Int64 = 0
     private var budget = ContainerInput.longestSearch
@@ -24,16 +24,29 @@ final class ContainerInput {
         case shrunk
     }
 
+    private enum Source {
+        case file(Int32, FileLength)
+        case stream(ContainerReader.StreamBytes)
+    }
+
     /// The most bytes read from one picture to the next, including other streams and damage.
     static let longestSearch = 256 << 20
     static let bufferSize: Int32 = 64 << 10
 
     /// - Parameter descriptor: a regular file's; it is not closed here.
     init(_ descriptor: Int32, interruption: Interruption?) {
-        self.descriptor = descriptor
-        length = FileLength(descriptor: descriptor)
+        source = .file(descriptor, FileLength(descriptor: descriptor))
         self.interruption = interruption
     }
+
+    /// - Parameter stream: reads its bytes, in their order.
+    init(_ stream: @escaping ContainerReader.StreamBytes) {
+        source = .stream(stream)
+        interruption = nil
+    }
+
+    /// Whether it can be read from any place.
+    var isFile: Bool { if case .file = source { true } else { false } }
 
     /// Resets the budget, because a picture was found: the next one may be as far away.
     func allowSearch() { budget = Self.longestSearch }
@@ -48,11 +61,12 @@ final class ContainerInput {
                 return Unmanaged<ContainerInput>.fromOpaque(input).takeUnretainedValue()
                     .read(into: UnsafeMutableRawBufferPointer(start: bytes, count: Int(count)))
             }, nil,
-            { input, offset, origin in
-                guard let input else { return Int64(CFORMAT_FAILED) }
-                return Unmanaged<ContainerInput>.fromOpaque(input).takeUnretainedValue()
-                    .seek(to: offset, origin)
-            })
+            isFile
+                ? { input, offset, origin in
+                    guard let input else { return Int64(CFORMAT_FAILED) }
+                    return Unmanaged<ContainerInput>.fromOpaque(input).takeUnretainedValue()
+                        .seek(to: offset, origin)
+                } : nil)
         if context == nil { av_free(buffer) }
         return context
     }
@@ -61,20 +75,27 @@ final class ContainerInput {
         if interruption?.isRaised == true { failure = .interrupted }
         if budget <= 0 { failure = failure ?? .noPicture }
         guard failure == nil else { return Int32(CFORMAT_FAILED) }
+        let count =
+            switch source {
+            case .file(let descriptor, let length): read(descriptor, length, into: room)
+            case .stream(let read): read(room)
+            }
+        guard count >= 0 else { return Int32(CFORMAT_FAILED) }
+        position += Int64(count)
+        budget -= count
+        return count == 0 ? Int32(CFFMPEG_END_OF_FILE) : Int32(clamping: count)
+    }
+
+    /// - Returns: the number of bytes, 0 at the end; negative after a failure, which is noted.
+    private func read(
+        _ descriptor: Int32, _ length: FileLength, into room: UnsafeMutableRawBufferPointer
+    ) -> Int {
         while true {
             let count = pread(descriptor, room.baseAddress, room.count, off_t(position))
             if count < 0, errno == EINTR { continue }
-            if count < 0 {
-                failure = .read(errno: errno)
-                return Int32(CFORMAT_FAILED)
-            }
-            if count == 0, length.hasShrunk {
-                failure = .shrunk
-                return Int32(CFORMAT_FAILED)
-            }
-            position += Int64(count)
-            budget -= count
-            return count == 0 ? Int32(CFFMPEG_END_OF_FILE) : Int32(count)
+            if count < 0 { failure = .read(errno: errno) }
+            if count == 0, length.hasShrunk { failure = .shrunk }
+            return failure == nil ? count : -1
         }
     }
 
@@ -96,10 +117,15 @@ final class ContainerInput {
 
     /// What is wrong with the file's end, in words; nil if nothing is.
     func problemAtEnd(_ container: StreamContainer) -> String? {
-        ContainerEnd.problem(of: descriptor, container)
+        if case .file(let descriptor, _) = source {
+            ContainerEnd.problem(of: descriptor, container)
+        } else {
+            nil
+        }
     }
 
     private var size: Int64 {
+        guard case .file(let descriptor, _) = source else { return Int64(CFORMAT_FAILED) }
         var status = stat()
         return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : Int64(CFORMAT_FAILED)
     }

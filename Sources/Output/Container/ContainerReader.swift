@@ -44,7 +44,12 @@ public final class ContainerReader {
     /// The bytes of the latest packet, as Annex B.
     public private(set) var bytes: [UInt8] = []
 
-    private let descriptor: Descriptor
+    /// Reads the next bytes of a stream, and waits for them.
+    /// - Returns: how many; 0 at the end, and negative after a failure.
+    public typealias StreamBytes = (UnsafeMutableRawBufferPointer) -> Int
+
+    /// Nil for a stream, which has none.
+    private let descriptor: Descriptor?
     private let interruption: Interruption?
     private let takesSound: Bool
     private var demuxer: Demuxer
@@ -82,19 +87,37 @@ public final class ContainerReader {
         try self.init(Descriptor(descriptor, isOwned: false), name: name, takesSound, interruption)
     }
 
-    private init(
+    private convenience init(
         _ descriptor: Descriptor, name: String, _ takesSound: Bool, _ interruption: Interruption?
     ) throws(InputError) {
-        (self.descriptor, self.name, self.interruption) = (descriptor, name, interruption)
-        self.takesSound = takesSound
         switch try descriptor.streamKind(name) {
-        case .container(let found)?: container = found
+        case .container(let found)?:
+            try self.init(
+                found, ContainerInput(descriptor.number, interruption: interruption), descriptor, name: name,
+                takesSound, interruption)
         case .empty?: throw InputError(.malformed("it is empty; give a recording"), input: name)
         default: throw InputError(.malformed("this is not a .mkv, .mp4 or .ts file"), input: name)
         }
-        demuxer = try Demuxer(
-            ContainerInput(descriptor.number, interruption: interruption), kind: container, name: name,
-            takesSound: takesSound)
+    }
+
+    /// Reads a stream, which comes only once: it can be neither sought nor read again.
+    /// - Parameters:
+    ///   - kind: the kind of container.
+    ///   - bytes: reads it from its beginning.
+    public convenience init(
+        streaming kind: StreamContainer, name: String, takesSound: Bool = false,
+        _ bytes: @escaping StreamBytes
+    ) throws(InputError) {
+        try self.init(kind, ContainerInput(bytes), nil, name: name, takesSound, nil)
+    }
+
+    private init(
+        _ kind: StreamContainer, _ input: ContainerInput, _ descriptor: Descriptor?, name: String,
+        _ takesSound: Bool, _ interruption: Interruption?
+    ) throws(InputError) {
+        (container, self.descriptor, self.name, self.interruption) = (kind, descriptor, name, interruption)
+        self.takesSound = takesSound
+        demuxer = try Demuxer(input, kind: container, name: name, takesSound: takesSound)
         codec = demuxer.codec
         framing = try Self.framing(codec, demuxer.configuration, name)
         soundFraming = demuxer.sound.map(SoundFraming.init)
@@ -116,7 +139,7 @@ public final class ContainerReader {
     public var metadata: FileMetadata { demuxer.metadata }
 
     /// The file's identity.
-    public var identity: FileIdentity? { FileIdentity(descriptor: descriptor.number) }
+    public var identity: FileIdentity? { descriptor.flatMap { FileIdentity(descriptor: $0.number) } }
 
     /// Reads the next picture in decoding order, or sound; `bytes` then has the picture's bytes. Returns nil at the end.
     public func next() throws(InputError) -> Packet? {
@@ -194,8 +217,10 @@ public final class ContainerReader {
     private static let wrap = Duration.nanoseconds((Int64(1) << 33) * 1_000_000_000 / 90_000)
 
     /// Seeks to a keyframe at or before a time, as near as the container allows; it is the next picture read.
+    /// Does nothing for a stream.
     /// - Parameter time: from the first picture.
     public func seek(to time: Duration) throws(InputError) {
+        guard descriptor != nil else { return }
         pending = nil
         if origin == nil { _ = try next() }
         early = []
@@ -213,8 +238,9 @@ public final class ContainerReader {
         try rewind()
     }
 
-    /// Restarts at the file's first picture.
+    /// Restarts at the file's first picture; does nothing for a stream.
     public func rewind() throws(InputError) {
+        guard let descriptor else { return }
         (pending, latestGiven, falseWraps) = (nil, nil, .zero)
         let input = ContainerInput(descriptor.number, interruption: interruption)
         demuxer = try Demuxer(input, kind: container, name: name, takesSound: takesSound)

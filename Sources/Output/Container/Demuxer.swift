@@ -63,6 +63,8 @@ final class Demuxer {
     /// The largest single allocation of libav* from here on, so that no file can exhaust the machine's
     /// memory.
     private static let largestAllocation = 512 << 20
+    /// How much of a transport stream is searched for its tables: what has passed does not come again.
+    private static let streamProbe: Int64 = 16 << 10
     /// Times beyond this, 36 years, are invalid.
     private static let farthestTime = Duration.nanoseconds(1 << 60)
 
@@ -88,6 +90,7 @@ final class Demuxer {
         context = library.alloc_context()
         guard packet != nil, following != nil, let io, let context else { throw malformed("out of memory") }
         context.pointee.pb = io
+        if !input.isFile { context.pointee.probesize = Self.streamProbe }
         context.pointee.io_open = { _, _, _, _, _ in Int32(CFORMAT_REFUSED) }
         // A failure frees the context.
         let result = library.open_input(
@@ -141,7 +144,9 @@ final class Demuxer {
         case .end: return .end
         case nil: break
         }
-        let step = try kind == .transportStream ? stepAhead() : step().get()
+        // The end of a stream says nothing, and its pictures must not wait.
+        let looksAhead = kind == .transportStream && input.isFile
+        let step = try looksAhead ? stepAhead() : step().get()
         if !step.damage.isEmpty {
             pending = step.isEnd ? .end : .packet
             return .damage(step.damage)

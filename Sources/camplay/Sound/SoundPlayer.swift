@@ -1,15 +1,12 @@
-import Output
 import Sound
 import Threading
 import Time
 
-/// Plays a file's sound with its pictures, on a thread of its own, which reads the file for itself: neither waits for the
-/// other.
+/// Plays sound with its pictures, on a thread of its own.
 ///
 /// `@unchecked Sendable`: what other threads use is accessed with the lock held; the rest belongs to the sound's thread.
 final class SoundPlayer: @unchecked Sendable {
-    private let reader: ContainerReader
-    private let presentation: Presentation
+    private let feed: any SoundFeed
     private let open: () throws(PlayError) -> Speaker
     private let warn: @Sendable (String) -> Void
     private let monitor = Monitor()
@@ -19,23 +16,19 @@ final class SoundPlayer: @unchecked Sendable {
     private var jump: Duration?
     /// How often something changed that may end a wait.
     private var changes = 0
-    private var current = PlayReport.Sound()
+    private var current: PlayReport.Sound?
 
     private var schedule = SoundSchedule()
-    /// Sound that is due earlier is not played.
-    private var beginning = Duration.zero
     private var silence: [Int16] = []
 
     /// - Parameters:
-    ///   - reader: a reader of the file with sound, which only this player uses.
-    ///   - presentation: knows when pictures are due.
-    ///   - open: opens the loudspeaker, on the sound's thread.
+    ///   - open: opens the loudspeaker, on the sound's thread, once there is sound.
     ///   - warn: takes a line for the viewer.
     init(
-        _ reader: ContainerReader, with presentation: Presentation,
-        open: @escaping () throws(PlayError) -> Speaker, warn: @escaping @Sendable (String) -> Void
+        _ feed: any SoundFeed, open: @escaping () throws(PlayError) -> Speaker,
+        warn: @escaping @Sendable (String) -> Void
     ) {
-        (self.reader, self.presentation, self.open, self.warn) = (reader, presentation, open, warn)
+        (self.feed, self.open, self.warn) = (feed, open, warn)
     }
 
     /// Starts the thread, which plays until it is stopped.
@@ -58,43 +51,54 @@ final class SoundPlayer: @unchecked Sendable {
         }
     }
 
-    private func run() {
-        defer {
-            monitor.withLock {
-                hasEnded = true
-                monitor.signal()
-            }
-        }
-        do throws(PlayError) {
-            let speaker = try open()
-            var decoder: SoundDecoder?
-            while !monitor.withLock({ isStopped }) {
-                let seen = monitor.withLock { changes }
-                if let time = takeJump() {
-                    try go(to: time, speaker, decoder)
-                } else if let packet = nextPacket() {
-                    try play(packet, &decoder, on: speaker)
-                } else {
-                    wait(since: seen, for: nil)
-                }
-            }
-        } catch { warn(error.description) }
-    }
-
     /// Continues at a time. Safe in any thread.
     func seek(to time: Duration) { change { jump = time } }
 
     /// Plays silence in place of the sound, or sound again. Safe in any thread.
     func toggleMute() { change { isMuted.toggle() } }
 
-    /// Notes that the presentation's clock has started, stopped or jumped. Safe in any thread.
-    func noteClock() { change {} }
+    /// Notes that more sound has come, or that its clock has started, stopped or jumped. Safe in any thread.
+    func noteChange() { change {} }
 
-    /// What was played so far. Safe in any thread.
-    var report: PlayReport.Sound { monitor.withLock { current } }
+    /// What was played so far; nil if there was nothing. Safe in any thread.
+    var report: PlayReport.Sound? { monitor.withLock { current } }
 }
 
 extension SoundPlayer {
+    private func run() {
+        do throws(PlayError) { try play() } catch { warn(error.description) }
+        monitor.withLock {
+            hasEnded = true
+            monitor.signal()
+        }
+    }
+
+    private func play() throws(PlayError) {
+        var speaker: Speaker?
+        var decoder: SoundDecoder?
+        while true {
+            let (seen, isOver, time) = monitor.withLock { (changes, isStopped, jump.take()) }
+            if isOver { return }
+            if let time {
+                speaker?.clear()
+                feed.seek(to: time)
+                continue
+            }
+            switch feed.next(isOver: { hasOrders }) {
+            case .begins(let description)?:
+                let opened = if let speaker { speaker } else { try open() }
+                (speaker, decoder) = (opened, try makeDecoder(description, for: opened))
+                schedule.restart()
+            case .packet(let packet)?:
+                if let speaker, let decoder { try play(packet, decoder, on: speaker) }
+            case nil: wait(since: seen, for: nil)
+            }
+        }
+    }
+
+    /// Whether the thread has something else to do.
+    private var hasOrders: Bool { monitor.withLock { isStopped || jump != nil } }
+
     private func change(_ body: () -> Void) {
         monitor.withLock {
             body()
@@ -103,52 +107,32 @@ extension SoundPlayer {
         }
     }
 
-    private func takeJump() -> Duration? { monitor.withLock { jump.take() } }
-
     /// Waits until something changes, but no longer than a while; nil for no limit.
     private func wait(since seen: Int, for duration: Duration?) {
         let end = duration.map { Instant.now + $0 } ?? .distantFuture
         monitor.withLock { while changes == seen, .now < end { monitor.wait(until: end) } }
     }
 
-    private func go(to time: Duration, _ speaker: Speaker, _ decoder: SoundDecoder?) throws(PlayError) {
-        speaker.clear()
-        schedule.restart()
-        decoder?.reset()
-        beginning = time
-        do throws(InputError) { try reader.seek(to: time) } catch { throw .input(error) }
-    }
-
-    /// - Returns: nil at the end.
-    private func nextPacket() -> SoundPacket? {
-        // An error is the end here; the pictures' reader reports it.
-        while let packet = try? reader.next() {
-            if let sound = packet.sound, sound.end > .start + beginning { return sound }
-            if monitor.withLock({ isStopped || jump != nil }) { break }
+    private func makeDecoder(
+        _ description: SoundDescription, for speaker: Speaker
+    ) throws(PlayError) -> SoundDecoder {
+        var report = self.report ?? PlayReport.Sound()
+        report.codec = description.codec.rawValue
+        (report.rate, report.channels) = (description.format.rate, description.format.channels)
+        monitor.withLock { current = report }
+        do throws(SoundError) { return try SoundDecoder(description, output: speaker.format) } catch {
+            throw .sound(error)
         }
-        return nil
     }
 
     private func play(
-        _ packet: SoundPacket, _ decoder: inout SoundDecoder?, on speaker: Speaker
+        _ packet: SoundPacket, _ decoder: SoundDecoder, on speaker: Speaker
     ) throws(PlayError) {
-        guard let description = reader.sound else { return }
+        var time = packet.timestamp - .start
         do throws(SoundError) {
-            let opened =
-                if let decoder { decoder } else {
-                    try SoundDecoder(description, output: speaker.format)
-                }
-            if decoder == nil {
-                decoder = opened
-                note {
-                    $0.codec = description.codec.rawValue
-                    ($0.rate, $0.channels) = (description.format.rate, description.format.channels)
-                }
-            }
-            var time = packet.timestamp - .start
-            try opened.decode(packet) { samples in
-                deliver(samples, due: time, to: speaker, stretching: opened)
-                time += speaker.format.duration(of: samples.count / speaker.format.channels)
+            try decoder.decode(packet) { samples in
+                deliver(samples, due: time, to: speaker, stretching: decoder)
+                time += speaker.duration(of: samples)
             }
         } catch { throw .sound(error) }
     }
@@ -158,11 +142,11 @@ extension SoundPlayer {
         _ samples: UnsafeBufferPointer<Int16>, due time: Duration, to speaker: Speaker,
         stretching decoder: SoundDecoder
     ) {
-        let duration = speaker.format.duration(of: samples.count / speaker.format.channels)
+        let duration = speaker.duration(of: samples)
         while true {
             let (seen, isOver, mutes) = monitor.withLock { (changes, isStopped || jump != nil, isMuted) }
             if isOver { return }
-            guard let moment = presentation.moment(of: time) else {
+            guard let moment = feed.moment(of: time) else {
                 speaker.setPlaying(false)
                 wait(since: seen, for: nil)
                 continue
@@ -188,13 +172,16 @@ extension SoundPlayer {
 
     private func play(silence duration: Duration, on speaker: Speaker) {
         let frames = Int((duration.inSeconds * Double(speaker.format.rate)).rounded())
-        if silence.count < frames * speaker.format.channels {
-            silence = Array(repeating: 0, count: frames * speaker.format.channels)
-        }
-        silence.withUnsafeBufferPointer {
-            speaker.play(UnsafeBufferPointer(rebasing: $0[..<(frames * speaker.format.channels)]))
-        }
+        let count = frames * speaker.format.channels
+        if silence.count < count { silence = Array(repeating: 0, count: count) }
+        silence.withUnsafeBufferPointer { speaker.play(UnsafeBufferPointer(rebasing: $0[..<count])) }
     }
 
-    private func note(_ body: (inout PlayReport.Sound) -> Void) { monitor.withLock { body(&current) } }
+    private func note(_ body: (inout PlayReport.Sound) -> Void) {
+        monitor.withLock {
+            guard var report = current else { return }
+            body(&report)
+            current = report
+        }
+    }
 }

@@ -44,6 +44,11 @@ final class Speaker {
     /// How much waits in the queue.
     var queued: Duration { format.duration(of: Int(sdl.call.GetQueuedAudioSize(device)) / frameSize) }
 
+    /// How long interleaved samples last.
+    func duration(of samples: UnsafeBufferPointer<Int16>) -> Duration {
+        format.duration(of: samples.count / format.channels)
+    }
+
     /// Adds samples to the queue.
     func play(_ samples: UnsafeBufferPointer<Int16>) {
         // If there is no memory, the schedule notices that they are missing.

@@ -5,7 +5,8 @@ import Time
 /// Pictures and sound as RTP packets within a connection, each at its capture time.
 ///
 /// A sender report precedes each IDR, so that a receiver knows the wall-clock time from its first picture on, and the
-/// others at least every five seconds; those of sound let it play both together.
+/// others at least every five seconds; those of sound follow at once, so that a receiver plays both together even if the
+/// clock is set.
 final class RTPFraming: LiveFraming {
     private var packetizer: RTPPacketizer
     private var pictureClock: RTPClock
@@ -68,7 +69,7 @@ final class RTPFraming: LiveFraming {
             nextReport = now + Self.reportInterval
             report(packetizer.stream, .pictureReports, at: unit.timestamp, timestamp).append(to: &bytes)
             // The next packet of sound brings its report.
-            if unit.isIDR { nextSoundReport = .distantPast }
+            nextSoundReport = .distantPast
         }
         packetizer.append(unit, timestamp: timestamp, to: &bytes)
     }

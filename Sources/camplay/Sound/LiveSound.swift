@@ -1,0 +1,67 @@
+import Sound
+import Threading
+import Time
+
+/// A live stream's sound, which arrives between its pictures.
+///
+/// `@unchecked Sendable`: all mutable state is accessed with the lock held.
+final class LiveSound: SoundFeed, @unchecked Sendable {
+    private let monitor = Monitor()
+    private let presentation: Presentation
+    private var items: [SoundFeedItem] = []
+    private var clock = LiveClock()
+    private var delay = SoundDelay()
+    private var onChange: @Sendable () -> Void = {}
+
+    /// Packets that wait while the viewer pauses, at most.
+    private static let limit = 64
+
+    init(with presentation: Presentation) { self.presentation = presentation }
+
+    /// Sets a callback for what has arrived; any thread may call it.
+    func whenChanged(_ body: @escaping @Sendable () -> Void) { monitor.withLock { onChange = body } }
+
+    /// Begins another stream.
+    func begin(_ description: SoundDescription) {
+        monitor.withLock {
+            items = [.begins(description)]
+            (clock, delay) = (LiveClock(), SoundDelay())
+        }
+    }
+
+    /// Notes that a picture has arrived.
+    func notePicture(at time: Duration, arrival: Instant) {
+        monitor.withLock { clock.note(time, arrival: arrival) }
+    }
+
+    /// Adds what has arrived.
+    func add(_ packet: SoundPacket, arrival: Instant) {
+        let notify = monitor.withLock {
+            if let earliest = clock.arrival(of: packet.timestamp - .start) {
+                delay.note(lag: arrival - earliest, at: arrival)
+            }
+            if items.count >= Self.limit, let oldest = items.firstIndex(where: \.isPacket) {
+                items.remove(at: oldest)
+            }
+            items.append(.packet(packet))
+            return onChange
+        }
+        notify()
+    }
+
+    func next(isOver: () -> Bool) -> SoundFeedItem? {
+        monitor.withLock { items.isEmpty ? nil : items.removeFirst() }
+    }
+
+    /// A live stream has only one place.
+    func seek(to time: Duration) {}
+
+    func moment(of time: Duration) -> Instant? {
+        guard !presentation.isPaused else { return nil }
+        return monitor.withLock { clock.arrival(of: time).map { $0 + delay.value } }
+    }
+}
+
+extension SoundFeedItem {
+    fileprivate var isPacket: Bool { if case .packet = self { true } else { false } }
+}
