@@ -161,4 +161,53 @@ import Time
         let original = try #require(written.suffix(sounds.count).first)
         #expect((first.timestamp - original.timestamp).magnitude <= .microseconds(1_100))
     }
+
+    @Test(
+        "a stream that comes once, in pieces of any size, has the pictures and sound of the file",
+        arguments: [ContainerFormat.matroska, .transportStream])
+    func streams(format: ContainerFormat) throws {
+        let pictures = try CodedStream(.h264, frames: 60) { Int64($0) * 33_333_333 }
+        let written = try record(.aac, format, pictures: pictures)
+        let bytes = try #require(folder.content("in.\(format.rawValue)"))
+        for size in [100, 1460, 65_536] {
+            var rest = bytes[...]
+            let reader = try ContainerReader(
+                streaming: format == .matroska ? .matroska : .transportStream, name: "stream",
+                takesSound: true
+            ) { room in
+                let piece = rest.prefix(min(size, room.count))
+                room.copyBytes(from: piece)
+                rest = rest.dropFirst(piece.count)
+                return piece.count
+            }
+            var (times, sounds) = ([Duration](), [SoundPacket]())
+            while let packet = try reader.next() {
+                if let sound = packet.sound {
+                    sounds.append(sound)
+                } else {
+                    times += packet.time.map { [$0] } ?? []
+                }
+            }
+            #expect(times.count == 60)
+            #expect(sounds.map(\.allBytes) == written.map(\.allBytes))
+            // Neither can be done with a stream.
+            try reader.seek(to: .zero)
+            try reader.rewind()
+            #expect(try reader.next() == nil)
+        }
+    }
+
+    @Test("a stream that fails ends with an error, whose cause its reader knows")
+    func failingStream() throws {
+        let pictures = try CodedStream(.h264, frames: 60)
+        _ = try record(.aac, .matroska, pictures: pictures)
+        var rest = try #require(folder.content("in.mkv"))[...].prefix(20_000)
+        let reader = try ContainerReader(streaming: .matroska, name: "stream") { room in
+            let piece = rest.prefix(room.count)
+            room.copyBytes(from: piece)
+            rest = rest.dropFirst(piece.count)
+            return piece.isEmpty ? -1 : piece.count
+        }
+        #expect(throws: InputError.self) { while try reader.next() != nil {} }
+    }
 }

@@ -84,6 +84,33 @@ silent() {
 }
 check "play sound: M mutes it" silent
 
+# Live: pictures at once, sound an eighth of a second later. camrec's beeps come at each second of the machine's clock.
+live() { # FORMAT
+    local sender
+    "$PYTHON" "$LAB/verify/lipsync.py" 9 --least 5 --within 170 >lipsync.log 2>&1 &
+    local watcher=$!
+    timeout 60 "$CAMPLAY" --once --report play.json --overwrite --frames 200 listen://9571 2>play.err &
+    local player=$!
+    await 20 grep -q '' /proc/$player/status && sleep 0.5
+    timeout 30 ffmpeg -nostdin -v error -re -i flash.mkv -c copy -f "$1" -flush_packets 1 ${2:+$2} tcp://127.0.0.1:9571 >sender.log 2>&1 &
+    sender=$!
+    wait $player || { cat play.err; return 1; }
+    wait $watcher || { cat lipsync.log play.err; return 1; }
+    kill $sender 2>/dev/null || true
+}
+check "play sound: a live transport stream: tones come soon after their flashes" live mpegts '-pes_payload_size 0'
+for format in mkv ts; do
+    "$CAMREC" --device test --size 320x240 --fps 30 --pace --encoder software --audio-device test --listen 9572 --stream-format $format --duration 12s 2>recorder.log &
+    recorder=$!
+    await 20 "$PYTHON" -c 'import socket; socket.create_connection(("127.0.0.1", 9572))'
+    check "play sound: camrec's $format, live" timeout 60 "$CAMPLAY" --once --report play.json --overwrite --frames 200 tcp://127.0.0.1:9572
+    check "play sound: camrec's $format, live: nothing is missing" heard 'pictures.decoded == 200' 'sound.secondsPlayed > 6' 'sound.secondsLeftOut < 0.3' 'sound.secondsOfSilence < 0.3'
+    "$CAMPLAY" --no-window --once --report play.json --overwrite --frames 20 --save $format.h264 tcp://127.0.0.1:9572 2>play.err || cat play.err
+    check "play sound: camrec's $format: the pictures without a window" decodes_silently $format.h264
+    kill $recorder
+    wait $recorder || true
+done
+
 # What there is none for.
 plain() { # TEXT OPTIONS...: the pictures are shown, without sound, and camplay says so; '' if it should not
     local text=$1
