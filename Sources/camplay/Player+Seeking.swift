@@ -22,6 +22,8 @@ extension Player {
         switch input {
         case .container(let reader, _, _):
             do throws(InputError) { try reader.seek(to: time) } catch { throw .input(error) }
+            // Otherwise an earlier time would be taken for that of another recording.
+            try clock?.go(to: PictureClock.Place())
         case .bytes(let source):
             guard let file = source as? FileSource, let clock else { return }
             let (place, units) = try keyframe(in: file, upTo: time, clock)

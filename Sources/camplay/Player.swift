@@ -153,7 +153,8 @@ extension Player {
         isUnknown = false
         if pipeline?.gatherer.codec != reader.codec { pipeline = makePipeline(reader.codec) }
         var hasBegunSound = false
-        while !isDone, let packet = try next(of: reader) {
+        // A read of the file may have many pictures; the viewer may quit before the next one.
+        while !isDone, !interruption.isRaised, let packet = try next(of: reader) {
             if let sound = packet.sound {
                 if !hasBegunSound, let description = reader.sound { liveSound?.begin(description) }
                 hasBegunSound = true

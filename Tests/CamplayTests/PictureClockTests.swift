@@ -66,6 +66,15 @@ import Time
             ])
     }
 
+    @Test("after seeking back in a container its own times count, as sound needs it")
+    func seekingInContainer() throws {
+        let clock = try clock()
+        _ = try clock.next(rate: nil, time: .zero)
+        #expect(try clock.next(rate: nil, time: .seconds(20)) == .seconds(20))
+        try clock.go(to: PictureClock.Place())
+        #expect(try clock.next(rate: nil, time: .seconds(10)) == .seconds(10))
+    }
+
     @Test("seeking back to a place gives its times again")
     func places() throws {
         let clock = try clock()

@@ -56,7 +56,7 @@ public final class ContainerReader {
     private var framing: PacketFraming
     private var soundFraming: SoundFraming?
     /// Sound that came before the first picture, with its time as the file has it.
-    private var early: [(bytes: [UInt8], time: Duration)] = []
+    private var early: [(bytes: [UInt8], time: Duration?)] = []
     /// The time of the file's first picture that is shown, as the file has it.
     private var origin: Duration?
     /// The time of the latest picture, from that one.
@@ -148,7 +148,9 @@ public final class ContainerReader {
         while true {
             if let origin, !early.isEmpty {
                 let (bytes, time) = early.removeFirst()
-                if let packet = bytes.withUnsafeBytes({ sound($0, at: time - origin) }) { return packet }
+                if let packet = bytes.withUnsafeBytes({ sound($0, at: time.map { $0 - origin }) }) {
+                    return packet
+                }
                 continue
             }
             switch try demuxer.next() {
@@ -167,15 +169,17 @@ public final class ContainerReader {
 
     /// - Returns: nil if it can't be used, or must wait until the first picture's time is known.
     private func sound(_ packet: Demuxer.Packet) -> Packet? {
-        guard !packet.isDamaged, let given = packet.time else { return nil }
-        let isWrapped = latestGiven.map { isFalseWrap(from: $0, to: given) } ?? false
-        let time = given - falseWraps - (isWrapped ? Self.wrap : .zero)
-        if let origin { return sound(packet.bytes, at: time - origin) }
+        guard !packet.isDamaged else { return nil }
+        let time = packet.time.map { given in
+            let isWrapped = latestGiven.map { isFalseWrap(from: $0, to: given) } ?? false
+            return given - falseWraps - (isWrapped ? Self.wrap : .zero)
+        }
+        if let origin { return sound(packet.bytes, at: time.map { $0 - origin }) }
         if early.count < Self.mostEarly { early.append((Array(packet.bytes), time)) }
         return nil
     }
 
-    private func sound(_ bytes: UnsafeRawBufferPointer, at time: Duration) -> Packet? {
+    private func sound(_ bytes: UnsafeRawBufferPointer, at time: Duration?) -> Packet? {
         guard let sound = soundFraming?.packet(bytes, at: time) else { return nil }
         return Packet(
             time: sound.timestamp - .start, isKeyframe: false, isPicture: false, sound: sound)

@@ -36,8 +36,9 @@ struct SoundFraming {
     }
 
     /// Returns a packet; nil if it is none, or there is no memory.
-    /// - Parameter time: when it begins, as the container has it, since the first picture.
-    mutating func packet(_ bytes: UnsafeRawBufferPointer, at time: Duration) -> SoundPacket? {
+    /// - Parameter time: when it begins, as the container has it, since the first picture; nil if it follows the last one,
+    ///   as within a transport stream's packets of several.
+    mutating func packet(_ bytes: UnsafeRawBufferPointer, at time: Duration?) -> SoundPacket? {
         var content = bytes
         if declared.codec == .aac, declared.configuration.isEmpty {
             guard let header = ADTSHeader(bytes) else { return nil }
@@ -47,20 +48,24 @@ struct SoundFraming {
         guard let description, !content.isEmpty else { return nil }
         let frames =
             description.codec.frameCount(of: content.bytes, configuration: description.configuration) ?? 0
+        guard let begun = begin(at: time, frames: frames, description.format) else { return nil }
         return SoundPacket(
-            Array(content), timestamp: .start + begin(at: time, frames: frames, description.format),
+            Array(content), timestamp: .start + begun,
             duration: description.format.duration(of: frames))
     }
 
     /// Notes that packets are missing.
     mutating func interrupt() { row = nil }
 
-    private mutating func begin(at time: Duration, frames: Int, _ format: SoundFormat) -> Duration {
-        if let row, (row.start + format.duration(of: row.frames) - time).magnitude <= Self.rounding {
-            self.row = (row.start, row.frames + frames)
-            return row.start + format.duration(of: row.frames)
+    private mutating func begin(at time: Duration?, frames: Int, _ format: SoundFormat) -> Duration? {
+        if let row {
+            let expected = row.start + format.duration(of: row.frames)
+            if (expected - (time ?? expected)).magnitude <= Self.rounding {
+                self.row = (row.start, row.frames + frames)
+                return expected
+            }
         }
-        row = (time, frames)
+        row = time.map { ($0, frames) }
         return time
     }
 

@@ -59,7 +59,7 @@ def watch(end, onsets):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("seconds", type=float)
-    parser.add_argument("--within", type=float, default=45)
+    parser.add_argument("--within", type=float, default=80)
     parser.add_argument("--least", type=int, default=3)
     options = parser.parse_args()
     end = time.monotonic() + options.seconds
