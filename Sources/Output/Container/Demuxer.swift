@@ -47,8 +47,8 @@ final class Demuxer {
 
     private enum Pending { case packet, end }
 
-    /// The packet after `packet`, and how reading it went. Of a transport stream one picture is read ahead: only its
-    /// file's end says that the last is cut off.
+    /// The packet after `packet`, and how reading it went. Of a transport stream one is read ahead: only its file's end
+    /// says that the last packet is cut off.
     private var following: UnsafeMutablePointer<AVPacket>?
     private var ahead: Result<Step, InputError>?
 
@@ -154,13 +154,11 @@ final class Demuxer {
         return step.isEnd ? .end : lent()
     }
 
-    /// Moves on by a packet. A picture waits for the next, and is marked as damaged if there is none and the file ends in
-    /// it; sound goes before it.
+    /// Moves on by a packet, and marks it as damaged if it is the last one and the file ends in it.
     private func stepAhead() throws(InputError) -> Step {
         while true {
             if let ahead, ahead.isLast { return try ahead.get() }
             let next = step()
-            if case .success(let step) = next, !step.isEnd, isSound { return step }
             let current = ahead
             ahead = next
             swap(&packet, &following)
