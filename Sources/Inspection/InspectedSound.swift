@@ -12,6 +12,8 @@ public struct InspectedSound: Sendable, Equatable {
     public private(set) var (packetCount, byteCount) = (0, 0)
     /// From the first packet's beginning to the last one's end, since the first picture; nil before the first.
     public private(set) var times: ClosedRange<Duration>?
+    /// Whether the latest packet's duration is known.
+    private var hasDuration = false
     /// How much is missing between packets.
     public private(set) var gaps = Duration.zero
 
@@ -29,8 +31,9 @@ public struct InspectedSound: Sendable, Equatable {
         packetCount += 1
         self.byteCount += byteCount
         let end = start + duration
+        defer { hasDuration = duration > .zero }
         guard let times else { return self.times = start...max(start, end) }
-        if start - times.upperBound >= Self.shortestGap { gaps += start - times.upperBound }
+        if hasDuration, start - times.upperBound >= Self.shortestGap { gaps += start - times.upperBound }
         self.times = min(times.lowerBound, start)...max(times.upperBound, end)
     }
 

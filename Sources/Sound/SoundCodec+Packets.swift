@@ -3,10 +3,20 @@ extension SoundCodec {
     /// - Parameter configuration: what the container says to the decoder.
     public func frameCount(of packet: RawSpan, configuration: [UInt8]) -> Int? {
         switch self {
-        case .aac: 1024
+        case .aac: Self.aacFrameCount(configuration)
         case .opus: Self.opusFrameCount(packet)
         case .flac: Self.flacBlockSize(configuration)
         }
+    }
+
+    /// What AudioSpecificConfig says of the plain kinds of AAC (ISO/IEC 14496-3, 1.6.2.1 and 4.4.1): others have packets of
+    /// twice the length, or of several.
+    private static func aacFrameCount(_ configuration: [UInt8]) -> Int? {
+        guard configuration.count >= 2 else { return nil }
+        let bits = Int(configuration[0]) << 8 | Int(configuration[1])
+        let (kind, rateIndex, isShort) = (bits >> 11, bits >> 7 & 15, bits >> 2 & 1 == 1)
+        guard (1...4).contains(kind), rateIndex != 15 else { return nil }
+        return isShort ? 960 : 1024
     }
 
     /// From the packet's first two bytes (RFC 6716, 3.1 and 3.2), at 48 kHz.

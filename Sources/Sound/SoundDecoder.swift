@@ -7,6 +7,7 @@ public final class SoundDecoder {
     /// How the samples are that it returns.
     public let output: SoundFormat
 
+    private let name: String
     private let context: UnsafeMutablePointer<AVCodecContext>
     private let frame: UnsafeMutablePointer<AVFrame>
     private let packet: UnsafeMutablePointer<AVPacket>
@@ -23,7 +24,7 @@ public final class SoundDecoder {
         cffmpeg_keep_log()
         cffmpeg_clear_log()
         self.output = output
-        let name = description.codec.name
+        name = description.codec.name
         guard let decoder = avcodec_find_decoder(description.codec.identifier) else {
             throw SoundError(.decoderFailed(reason: "libavcodec has none"), name)
         }
@@ -88,12 +89,6 @@ public final class SoundDecoder {
         resampler?.stretch(by: duration.inSeconds * Double(output.rate), drift: 0)
     }
 
-    /// Forgets what came before, because what comes does not follow it.
-    public func reset() {
-        avcodec_flush_buffers(context)
-        resampler = nil
-    }
-
     private func convert(_ body: (UnsafeBufferPointer<Int16>) -> Void) throws(SoundError) {
         let (count, rate) = (Int(frame.pointee.nb_samples), Int(frame.pointee.sample_rate))
         let input = SoundFormat(rate: rate, channels: Int(frame.pointee.ch_layout.nb_channels))
@@ -102,7 +97,9 @@ public final class SoundDecoder {
         else { return }
         let format = AVSampleFormat(frame.pointee.format)
         if resampler?.input != input || resampler?.inputSamples != format {
-            resampler = try SoundResampler(input, format, to: output, AV_SAMPLE_FMT_S16)
+            do throws(SoundError) {
+                resampler = try SoundResampler(input, format, to: output, AV_SAMPLE_FMT_S16)
+            } catch { throw SoundError(.decoderFailed(reason: "it cannot be converted: \(input)"), name) }
         }
         guard let resampler else { return }
         let room = resampler.delay + count * output.rate / rate + Self.spare

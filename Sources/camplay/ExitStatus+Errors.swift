@@ -15,7 +15,7 @@ extension ExitStatus {
             case .timestamps(let error), .input(let error): ExitStatus(error)
             case .output(let error): error.isCreation ? .cannotCreate : .inputOutput
             case .decoder(let error): ExitStatus(error)
-            case .noDisplay, .notShown, .noSpeaker, .sound: .unavailable
+            case .noDisplay, .notShown, .noSpeaker: .unavailable
             case .network(let error): ExitStatus(error)
             case .readFailed, .noResources: .inputOutput
             }

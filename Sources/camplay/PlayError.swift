@@ -2,7 +2,6 @@ import Decoder
 import Glibc
 import Network
 import Output
-import Sound
 
 /// Why playing ended early. `description` is one line: thing, cause, next step.
 enum PlayError: Error, CustomStringConvertible {
@@ -26,7 +25,6 @@ enum PlayError: Error, CustomStringConvertible {
     case notShown(reason: String)
     /// There is no loudspeaker that can be used.
     case noSpeaker(reason: String)
-    case sound(SoundError)
     case noResources
 
     var description: String {
@@ -53,7 +51,6 @@ enum PlayError: Error, CustomStringConvertible {
         case .notShown(let reason):
             "cannot show the picture (\(reason)); use --no-window"
         case .noSpeaker(let reason): "no loudspeaker (\(reason)); --no-sound plays without one"
-        case .sound(let error): error.description
         case .noResources: "out of threads or descriptors; raise 'ulimit -n' and 'ulimit -u'"
         }
     }

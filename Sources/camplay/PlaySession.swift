@@ -83,7 +83,8 @@ struct PlaySession {
         guard command.reading.record == nil, let container = try file.container() else {
             return .bytes(file)
         }
-        let sound = playsSound ? try file.container(takesSound: true) : nil
+        let hasSound = container.leftOut.contains(ContainerReader.sound)
+        let sound = playsSound && hasSound ? try file.container(takesSound: true) : nil
         do throws(InputError) {
             try check(container, leftOut: sound?.leftOut ?? container.leftOut)
         } catch { throw .input(error) }
@@ -144,7 +145,9 @@ struct PlaySession {
         let (sdl, console) = (screen.window.sdl, console)
         let player = SoundPlayer(
             feed, open: { () throws(PlayError) in try Speaker(sdl) }, warn: { console.warn($0) })
-        live?.whenChanged { [weak player] in player?.noteChange() }
+        live?.whenChanged(
+            arrival: { [weak player] in player?.noteChange() },
+            beginning: { [weak player] in player?.dropHeld() })
         screen.presentation.whenClockChanges { [weak player] in player?.noteChange() }
         screen.window.sound = player
         return (player, live)

@@ -2,6 +2,7 @@ import Bitstream
 import Decoder
 import Output
 import Pictures
+import Sound
 import Terminal
 import Threading
 import Time
@@ -152,12 +153,14 @@ extension Player {
     private func readPictures(of reader: ContainerReader) throws(PlayError) {
         isUnknown = false
         if pipeline?.gatherer.codec != reader.codec { pipeline = makePipeline(reader.codec) }
-        var hasBegunSound = false
+        var begun: SoundDescription?
         // A read of the file may have many pictures; the viewer may quit before the next one.
         while !isDone, !interruption.isRaised, let packet = try next(of: reader) {
             if let sound = packet.sound {
-                if !hasBegunSound, let description = reader.sound { liveSound?.begin(description) }
-                hasBegunSound = true
+                if let description = reader.sound, description != begun {
+                    liveSound?.begin(description)
+                    begun = description
+                }
                 liveSound?.add(sound, arrival: .now)
                 continue
             }
@@ -242,7 +245,12 @@ extension Player {
             guard case .input(let reason) = error, source.giveUp(reason.problem) else { throw error }
             return try endStream(isWhole: false)
         }
-        if case .interrupted(let isWhole)? = bytes.end { try endStream(isWhole: isWhole) }
+        switch bytes.end {
+        case .interrupted(let isWhole)?: try endStream(isWhole: isWhole)
+        // What follows the container is another stream.
+        case nil where !isDone: try endStream(isWhole: true)
+        default: break
+        }
     }
 
     private func openContainer(
@@ -268,7 +276,8 @@ extension Player {
     private func identify(isWhole: Bool) throws(PlayError) {
         let kind = StreamKind(head: head.span.bytes, isWhole: isWhole)
         guard let kind, kind != .empty else { return }
-        if case .container(let container) = kind, container != .mp4, options.record == nil {
+        if case .container(let container) = kind, container != .mp4, options.record == nil, !input.isSeekable
+        {
             return containerKind = container
         }
         guard let (codec, framing) = form(of: kind) else {

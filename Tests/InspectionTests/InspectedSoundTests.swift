@@ -32,6 +32,10 @@ import Time
     func unknownDuration() {
         var sound = InspectedSound(codec: "FLAC", rate: 44_100, channels: 1)
         sound.note(at: .zero, duration: .zero, byteCount: 100)
+        sound.note(at: .seconds(2), duration: .zero, byteCount: 100)
+        #expect(sound.gaps == .zero)
+        sound = InspectedSound(codec: "FLAC", rate: 44_100, channels: 1)
+        sound.note(at: .zero, duration: .zero, byteCount: 100)
         #expect(sound.bitRate == nil && sound.text.contains("no duration"))
     }
 }

@@ -26,7 +26,16 @@ import Testing
         #expect(frames(.flac, [1], configuration: [0x08, 0, 0x08, 0, 9]) == 2048)
         #expect(frames(.flac, [1], configuration: [0x08, 0, 0x10, 0, 9]) == nil)
         #expect(frames(.flac, [1], configuration: [0x08, 0]) == nil)
-        #expect(frames(.aac, [1]) == 1024)
+    }
+
+    @Test("AAC's configuration says how long its packets are, if it is plain")
+    func aac() {
+        #expect(frames(.aac, [1], configuration: [0x11, 0x90]) == 1024)
+        #expect(frames(.aac, [1], configuration: [0x11, 0x94]) == 960)
+        // With spectral band replication, with a rate of its own, and none at all.
+        for configuration in [[0x2B, 0x09], [0x17, 0x90], [0x11], []] as [[UInt8]] {
+            #expect(frames(.aac, [1], configuration: configuration) == nil)
+        }
     }
 
     private func header(_ bytes: [UInt8]) -> ADTSHeader? { bytes.withUnsafeBytes { ADTSHeader($0) } }

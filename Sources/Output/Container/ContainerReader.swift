@@ -180,7 +180,7 @@ public final class ContainerReader {
     }
 
     private func sound(_ bytes: UnsafeRawBufferPointer, at time: Duration?) -> Packet? {
-        guard let sound = soundFraming?.packet(bytes, at: time) else { return nil }
+        guard let sound = soundFraming?.packet(bytes, at: time, near: latestTime) else { return nil }
         return Packet(
             time: sound.timestamp - .start, isKeyframe: false, isPicture: false, sound: sound)
     }

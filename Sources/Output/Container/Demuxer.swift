@@ -276,7 +276,9 @@ final class Demuxer {
         (streamIndex, soundIndex) = (video.index, sound?.index)
         for (index, stream) in all where index != video.index && index != soundIndex {
             stream.pointee.discard = AVDISCARD_ALL
-            let kind = Self.kind(stream.pointee)
+            let isOther =
+                soundIndex != nil && stream.pointee.codecpar?.pointee.codec_type == AVMEDIA_TYPE_AUDIO
+            let kind = isOther ? "other sound" : Self.kind(stream.pointee)
             if !leftOut.contains(kind) { leftOut.append(kind) }
         }
         let rotation = cformat_rotation(video.stream)

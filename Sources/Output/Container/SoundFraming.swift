@@ -13,6 +13,10 @@ struct SoundFraming {
 
     /// A container's times are off by this much at most: Matroska counts in milliseconds.
     private static let rounding = Duration.microseconds(1_500)
+    /// What is further from the sound before it and from the pictures has a wrong time.
+    private static let farthest = Duration.seconds(60)
+    /// A larger packet is none: raw samples of a second have less.
+    private static let largestPacket = 1 << 20
     /// More is no sound (`SoundEncoder` and libavcodec know no more channels).
     private static let (highestRate, mostChannels) = (768_000, 8)
 
@@ -36,22 +40,35 @@ struct SoundFraming {
     }
 
     /// Returns a packet; nil if it is none, or there is no memory.
-    /// - Parameter time: when it begins, as the container has it, since the first picture; nil if it follows the last one,
-    ///   as within a transport stream's packets of several.
-    mutating func packet(_ bytes: UnsafeRawBufferPointer, at time: Duration?) -> SoundPacket? {
+    /// - Parameters:
+    ///   - time: when it begins, as the container has it, since the first picture; nil if it follows the last one, as
+    ///     within a transport stream's packets of several.
+    ///   - picture: the time of the latest picture.
+    mutating func packet(
+        _ bytes: UnsafeRawBufferPointer, at time: Duration?, near picture: Duration?
+    ) -> SoundPacket? {
         var content = bytes
         if declared.codec == .aac, declared.configuration.isEmpty {
             guard let header = ADTSHeader(bytes) else { return nil }
             content = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(header.byteCount))
-            if description == nil { description = declared.with(header.format, header.configuration) }
+            if description?.configuration != header.configuration {
+                description = declared.with(header.format, header.configuration)
+            }
         }
-        guard let description, !content.isEmpty else { return nil }
+        guard let description, (1...Self.largestPacket).contains(content.count) else { return nil }
+        if let time, isStray(time, near: picture, description.format) { return nil }
         let frames =
             description.codec.frameCount(of: content.bytes, configuration: description.configuration) ?? 0
         guard let begun = begin(at: time, frames: frames, description.format) else { return nil }
         return SoundPacket(
             Array(content), timestamp: .start + begun,
             duration: description.format.duration(of: frames))
+    }
+
+    private func isStray(_ time: Duration, near picture: Duration?, _ format: SoundFormat) -> Bool {
+        guard let row, let picture else { return false }
+        let expected = row.start + format.duration(of: row.frames)
+        return (time - expected).magnitude > Self.farthest && (time - picture).magnitude > Self.farthest
     }
 
     /// Notes that packets are missing.

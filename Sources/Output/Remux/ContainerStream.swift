@@ -27,10 +27,11 @@ final class ContainerStream: PictureStream {
         var assembler = PictureAssembler(codec: codec, path: path)
         // A damaged picture is left out, along with everything that may refer to it, up to the next keyframe.
         var damage = StreamDamage()
-        var hiddenCount = 0
+        var (hiddenCount, hasSound) = (0, false)
         do throws(InputError) { try reader.rewind() } catch { throw .input(error) }
         while !isOver(), let packet = try next() {
             if let sound = packet.sound {
+                hasSound = true
                 try body(.sound(sound))
                 continue
             }
@@ -53,6 +54,9 @@ final class ContainerStream: PictureStream {
         try assembler.finish(body)
         self.damage = [damage, assembler.damage]
         remarks = self.remarks(hiddenCount)
+        if reader.hasSound, !hasSound {
+            remarks.append("left out: its sound, of which no packet can be read")
+        }
     }
 
     private func next() throws(RemuxError) -> ContainerReader.Packet? {

@@ -6,11 +6,19 @@ import Time
 final class FileSound: SoundFeed {
     private let reader: ContainerReader
     private let presentation: Presentation
+    /// What the packets are that were returned last.
+    private var current: SoundDescription?
     /// A packet whose description was returned first.
     private var pending: SoundPacket?
-    private var hasBegun = false
     /// Sound that is due earlier is left out.
     private var beginning = Duration.zero
+    /// The end of the latest sound, and what is added to its time: times start over if recordings follow each other.
+    private var (end, offset) = (Duration.zero, Duration.zero)
+
+    /// A step back by more is no reordering.
+    private static let largestStepBack = Duration.seconds(1)
+    /// How far ahead of the pictures the file is searched for sound.
+    private static let lead = Duration.seconds(5)
 
     /// - Parameters:
     ///   - reader: a reader of the file with sound, for this purpose alone.
@@ -20,26 +28,44 @@ final class FileSound: SoundFeed {
     }
 
     func next(isOver: () -> Bool) -> SoundFeedItem? {
-        guard let packet = pending.take() ?? nextPacket(isOver) else { return nil }
-        guard !hasBegun, let description = reader.sound else { return .packet(packet) }
-        (hasBegun, pending) = (true, packet)
-        return .begins(description)
-    }
-
-    func seek(to time: Duration) {
-        (pending, hasBegun, beginning) = (nil, false, time)
-        // The pictures' reader reports what is wrong.
-        try? reader.seek(to: time)
-    }
-
-    func moment(of time: Duration) -> Instant? { presentation.moment(of: time) }
-
-    private func nextPacket(_ isOver: () -> Bool) -> SoundPacket? {
-        // An error is the end here, too.
+        if let packet = pending.take() { return .packet(packet) }
+        // An error is the end here, too: the pictures' reader reports it.
         while let packet = try? reader.next() {
-            if let sound = packet.sound, sound.end > .start + beginning { return sound }
+            if let sound = packet.sound {
+                note(sound)
+                if sound.end > .start + beginning { return item(sound) }
+            } else if let time = packet.time, let wait = wait(for: time) {
+                return .later(wait)
+            }
             if isOver() { break }
         }
         return nil
+    }
+
+    func seek(to time: Duration) {
+        (pending, current, beginning, end, offset) = (nil, nil, time, time, .zero)
+        try? reader.seek(to: time)
+    }
+
+    func moment(of time: Duration) -> Instant? { presentation.moment(of: time + offset) }
+
+    private func item(_ packet: SoundPacket) -> SoundFeedItem {
+        guard let description = reader.sound, description != current else { return .packet(packet) }
+        (current, pending) = (description, packet)
+        return .begins(description)
+    }
+
+    private func note(_ packet: SoundPacket) {
+        let time = packet.timestamp - .start
+        if time < end - Self.largestStepBack { offset += end - time }
+        end = packet.end - .start
+    }
+
+    /// When to go on, if a picture is far ahead of those that are shown: where there is no sound, the file need not be read
+    /// to its end.
+    private func wait(for time: Duration) -> Instant? {
+        guard time > beginning + Self.lead else { return nil }
+        guard let moment = presentation.moment(of: time + offset) else { return .distantFuture }
+        return moment - Self.lead > .now ? moment - Self.lead : nil
     }
 }

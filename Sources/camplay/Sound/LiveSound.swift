@@ -11,22 +11,32 @@ final class LiveSound: SoundFeed, @unchecked Sendable {
     private var items: [SoundFeedItem] = []
     private var clock = LiveClock()
     private var delay = SoundDelay()
-    private var onChange: @Sendable () -> Void = {}
+    private var onArrival: @Sendable () -> Void = {}
+    private var onBeginning: @Sendable () -> Void = {}
 
     /// Packets that wait while the viewer pauses, at most.
     private static let limit = 64
 
     init(with presentation: Presentation) { self.presentation = presentation }
 
-    /// Sets a callback for what has arrived; any thread may call it.
-    func whenChanged(_ body: @escaping @Sendable () -> Void) { monitor.withLock { onChange = body } }
+    /// Sets callbacks; any thread may call them.
+    /// - Parameters:
+    ///   - arrival: for what has arrived.
+    ///   - beginning: for another stream, with which sound of the last one has nothing to do.
+    func whenChanged(
+        arrival: @escaping @Sendable () -> Void, beginning: @escaping @Sendable () -> Void
+    ) {
+        monitor.withLock { (onArrival, onBeginning) = (arrival, beginning) }
+    }
 
     /// Begins another stream.
     func begin(_ description: SoundDescription) {
-        monitor.withLock {
+        let notify = monitor.withLock {
             items = [.begins(description)]
             (clock, delay) = (LiveClock(), SoundDelay())
+            return onBeginning
         }
+        notify()
     }
 
     /// Notes that a picture has arrived.
@@ -44,7 +54,7 @@ final class LiveSound: SoundFeed, @unchecked Sendable {
                 items.remove(at: oldest)
             }
             items.append(.packet(packet))
-            return onChange
+            return onArrival
         }
         notify()
     }

@@ -20,4 +20,6 @@ enum SoundFeedItem {
     case begins(SoundDescription)
     /// A packet, at its time since the first picture.
     case packet(SoundPacket)
+    /// There is none before a time; look again then, or when something has changed.
+    case later(Instant)
 }

@@ -7,13 +7,16 @@ import Time
 /// `@unchecked Sendable`: what other threads use is accessed with the lock held; the rest belongs to the sound's thread.
 final class SoundPlayer: @unchecked Sendable {
     private let feed: any SoundFeed
-    private let open: () throws(PlayError) -> Speaker
+    /// Nil once the thread has ended.
+    private var open: (() throws(PlayError) -> Speaker)?
     private let warn: @Sendable (String) -> Void
     private let monitor = Monitor()
     private var (isStopped, hasEnded) = (false, false)
     private var isMuted = false
     /// Where to continue in the file, until the sound's thread does so.
     private var jump: Duration?
+    /// Whether what the thread waits to play has become meaningless.
+    private var dropsHeld = false
     /// How often something changed that may end a wait.
     private var changes = 0
     private var current: PlayReport.Sound?
@@ -57,6 +60,9 @@ final class SoundPlayer: @unchecked Sendable {
     /// Plays silence in place of the sound, or sound again. Safe in any thread.
     func toggleMute() { change { isMuted.toggle() } }
 
+    /// Leaves out what waits to be played, because another stream begins. Safe in any thread.
+    func dropHeld() { change { dropsHeld = true } }
+
     /// Notes that more sound has come, or that its clock has started, stopped or jumped. Safe in any thread.
     func noteChange() { change {} }
 
@@ -66,18 +72,26 @@ final class SoundPlayer: @unchecked Sendable {
 
 extension SoundPlayer {
     private func run() {
-        do throws(PlayError) { try play() } catch { warn(error.description) }
+        if let open {
+            do throws(PlayError) { try play(open) } catch { warn(error.description) }
+        }
+        // SDL must not be ended by this thread, if it is the last one that refers to it.
         monitor.withLock {
+            open = nil
             hasEnded = true
             monitor.signal()
         }
     }
 
-    private func play() throws(PlayError) {
+    /// - Throws: if there is no loudspeaker.
+    private func play(_ open: () throws(PlayError) -> Speaker) throws(PlayError) {
         var speaker: Speaker?
         var decoder: SoundDecoder?
         while true {
-            let (seen, isOver, time) = monitor.withLock { (changes, isStopped, jump.take()) }
+            let (seen, isOver, time) = monitor.withLock {
+                dropsHeld = false
+                return (changes, isStopped, jump.take())
+            }
             if isOver { return }
             if let time {
                 speaker?.clear()
@@ -87,17 +101,19 @@ extension SoundPlayer {
             switch feed.next(isOver: { hasOrders }) {
             case .begins(let description)?:
                 let opened = if let speaker { speaker } else { try open() }
-                (speaker, decoder) = (opened, try makeDecoder(description, for: opened))
+                (speaker, decoder) = (opened, makeDecoder(description, for: opened))
                 schedule.restart()
             case .packet(let packet)?:
-                if let speaker, let decoder { try play(packet, decoder, on: speaker) }
-            case nil: wait(since: seen, for: nil)
+                guard let speaker, let playing = decoder else { continue }
+                if !play(packet, playing, on: speaker) { decoder = nil }
+            case .later(let time)?: wait(since: seen, until: time)
+            case nil: wait(since: seen, until: .distantFuture)
             }
         }
     }
 
     /// Whether the thread has something else to do.
-    private var hasOrders: Bool { monitor.withLock { isStopped || jump != nil } }
+    private var hasOrders: Bool { monitor.withLock { isStopped || jump != nil || dropsHeld } }
 
     private func change(_ body: () -> Void) {
         monitor.withLock {
@@ -107,34 +123,36 @@ extension SoundPlayer {
         }
     }
 
-    /// Waits until something changes, but no longer than a while; nil for no limit.
-    private func wait(since seen: Int, for duration: Duration?) {
-        let end = duration.map { Instant.now + $0 } ?? .distantFuture
+    /// Waits until something changes, or for a time.
+    private func wait(since seen: Int, until end: Instant) {
         monitor.withLock { while changes == seen, .now < end { monitor.wait(until: end) } }
     }
 
-    private func makeDecoder(
-        _ description: SoundDescription, for speaker: Speaker
-    ) throws(PlayError) -> SoundDecoder {
+    /// - Returns: nil if the sound cannot be decoded, which is said; another stream's may.
+    private func makeDecoder(_ description: SoundDescription, for speaker: Speaker) -> SoundDecoder? {
         var report = self.report ?? PlayReport.Sound()
         report.codec = description.codec.rawValue
         (report.rate, report.channels) = (description.format.rate, description.format.channels)
         monitor.withLock { current = report }
         do throws(SoundError) { return try SoundDecoder(description, output: speaker.format) } catch {
-            throw .sound(error)
+            warn(error.description)
+            return nil
         }
     }
 
-    private func play(
-        _ packet: SoundPacket, _ decoder: SoundDecoder, on speaker: Speaker
-    ) throws(PlayError) {
+    /// - Returns: false if the sound cannot be decoded, which is said.
+    private func play(_ packet: SoundPacket, _ decoder: SoundDecoder, on speaker: Speaker) -> Bool {
         var time = packet.timestamp - .start
         do throws(SoundError) {
             try decoder.decode(packet) { samples in
                 deliver(samples, due: time, to: speaker, stretching: decoder)
                 time += speaker.duration(of: samples)
             }
-        } catch { throw .sound(error) }
+            return true
+        } catch {
+            warn(error.description)
+            return false
+        }
     }
 
     /// Hands samples over when it is time for them, unless the viewer seeks or stops first.
@@ -144,17 +162,19 @@ extension SoundPlayer {
     ) {
         let duration = speaker.duration(of: samples)
         while true {
-            let (seen, isOver, mutes) = monitor.withLock { (changes, isStopped || jump != nil, isMuted) }
+            let (seen, isOver, mutes) = monitor.withLock {
+                (changes, isStopped || jump != nil || dropsHeld, isMuted)
+            }
             if isOver { return }
             guard let moment = feed.moment(of: time) else {
                 speaker.setPlaying(false)
-                wait(since: seen, for: nil)
+                wait(since: seen, until: .distantFuture)
                 continue
             }
             speaker.setPlaying(true)
             let queued = speaker.queued
             switch schedule.next(lead: moment - (.now + queued + speaker.delay), queued: queued) {
-            case .wait(let duration): wait(since: seen, for: duration)
+            case .wait(let duration): wait(since: seen, until: .now + duration)
             case .silence(let duration):
                 play(silence: duration, on: speaker)
                 note { $0.secondsOfSilence += duration.inSeconds }

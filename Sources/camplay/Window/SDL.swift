@@ -3,10 +3,10 @@ import Glibc
 
 /// SDL 2, loaded and initialised; shut down with its last user.
 ///
-/// Used by the main thread, except `wake`.
+/// Used by the main thread, except `wake` and what concerns sound, which a thread of its own uses.
 final class SDL: @unchecked Sendable {
-    // Safe to share: the table never changes, and other threads only call `PushEvent`, which SDL allows
-    // (SDL_events.h).
+    // Safe to share: the table never changes. Other threads call `PushEvent`, which SDL allows (SDL_events.h), and one
+    // calls the functions for sound, which no other uses.
     let call: csdl2_library
 
     /// Loads and initialises it.

@@ -91,6 +91,7 @@ struct InspectSession {
         let metadata = reader.metadata
         (container.start, container.camera) = (metadata.start, metadata.camera)
         container.program = metadata.program
+        container.sound = reader.sound.map(InspectedSound.init)
         run.container = container
         while let packet = try next(of: reader, for: &run) {
             if let sound = packet.sound {

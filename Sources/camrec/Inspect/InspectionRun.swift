@@ -65,13 +65,7 @@ struct InspectionRun {
 
     /// Inspects a container's next packet of sound.
     mutating func take(_ sound: SoundPacket, _ description: SoundDescription?) {
-        guard let description else { return }
-        let known = container?.sound
-        var summary =
-            known
-            ?? InspectedSound(
-                codec: description.codec.name, rate: description.format.rate,
-                channels: description.format.channels)
+        guard var summary = container?.sound ?? description.map(InspectedSound.init) else { return }
         summary.note(at: sound.timestamp - .start, duration: sound.duration, byteCount: sound.count)
         container?.sound = summary
     }
@@ -199,5 +193,14 @@ extension String {
     fileprivate var printableLines: String {
         split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }
             .joined(separator: "\n")
+    }
+}
+
+extension InspectedSound {
+    /// Creates a summary of no packets yet.
+    init(_ description: SoundDescription) {
+        self.init(
+            codec: description.codec.name, rate: description.format.rate,
+            channels: description.format.channels)
     }
 }
