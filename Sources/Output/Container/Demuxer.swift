@@ -63,8 +63,8 @@ final class Demuxer {
     /// The largest single allocation of libav* from here on, so that no file can exhaust the machine's
     /// memory.
     private static let largestAllocation = 512 << 20
-    /// How much of a transport stream is searched for its tables: what has passed does not come again.
-    private static let streamProbe: Int64 = 16 << 10
+    /// How much of a transport stream is searched for its tables, at most: one that is joined may have none at first.
+    private static let streamProbe: Int64 = 1 << 20
     /// Times beyond this, 36 years, are invalid.
     private static let farthestTime = Duration.nanoseconds(1 << 60)
 
