@@ -18,7 +18,7 @@ clap() {
     if [ -n "${clapper-}" ]; then kill "$clapper" && wait "$clapper" || true; fi
     ./clapper /dev/video9 plughw:CARD=Loopback,DEV=0 100020 2>>clapper.log &
     clapper=$!
-    await 30 v4l2-ctl -d /dev/video9 --get-fmt-video
+    await 60 v4l2-ctl -d /dev/video9 --get-fmt-video || echo "clap: no camera in time" >&2
     sleep 1
 }
 scene=(--device /dev/video9 --encoder software --latency realtime --audio-device "$microphone")
