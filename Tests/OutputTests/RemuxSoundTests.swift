@@ -218,4 +218,28 @@ import Time
         }
         #expect(throws: InputError.self) { while try reader.next() != nil {} }
     }
+
+    @Test(
+        "damaged files with sound end, or are refused in one line",
+        arguments: cases.filter { $0.source == $0.target })
+    func damage(_ kind: Case) throws {
+        let pictures = try CodedStream(.h264, frames: 60) { Int64($0) * 33_333_333 }
+        _ = try record(kind.codec, kind.source, pictures: pictures)
+        let whole = try #require(folder.content("in.\(kind.source.rawValue)"))
+        var generator = SeededGenerator(seed: 21)
+        for _ in 0..<30 {
+            var bytes = whole
+            for _ in 0..<Int.random(in: 1...60, using: &generator) {
+                bytes[.random(in: 0..<bytes.count, using: &generator)] = .random(
+                    in: 0...255, using: &generator)
+            }
+            folder.write("bad", bytes)
+            do throws(InputError) {
+                let reader = try ContainerReader(path: folder.path("bad"), takesSound: true)
+                while let packet = try reader.next() { _ = packet.sound.map { $0.end } }
+            } catch {
+                #expect(!error.description.contains("\n"))
+            }
+        }
+    }
 }
