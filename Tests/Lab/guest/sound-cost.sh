@@ -1,7 +1,7 @@
 #!/bin/bash
 # In the guest: what a second of sound costs in processor time and memory, beside `ffmpeg -f alsa`, from the same card in one
 # run. Prints a table; nothing is checked but that all of them record.
-# usage: sound-cost.sh      by hand, on a machine that does nothing else
+# usage: sound-cost.sh [ROUNDS]      3 unless given; by hand, on a machine that does nothing else
 set -euo pipefail
 # shellcheck source=guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
@@ -26,7 +26,7 @@ row() { # NAME COMMAND...: with SECONDS for the length; what 40 s cost more than
     long=$(seconds_of "${@//SECONDS/40}")
     awk -v name="$name" -v short="$short" -v long="$long" 'BEGIN {printf "%-44s %7.1f ms\n", name, (long - short) / 30 * 1000}'
 }
-for round in 1 2 3; do
+for ((round = 1; round <= ${1:-3}; round++)); do
     echo "round $round: processor time for each second"
     row 'camrec, pictures alone' "$CAMREC" "${pictures[@]}" --duration SECONDSs --overwrite silent.mkv
     row 'camrec --audio: the same, and AAC of two channels' "$CAMREC" "${pictures[@]}" --audio-device "$microphone" --duration SECONDSs --overwrite loud.mkv
