@@ -10,16 +10,16 @@ import Time
 /// Reads the stream, decodes it, and delivers its pictures. Runs on one thread.
 final class Player {
     private let options: ReadingOptions
-    private let isLive: Bool
+    let isLive: Bool
     let input: PlayInput
     let outputs: PlayOutputs
     let presentation: Presentation?
     /// Plays the sound; nil for none.
     let sound: SoundPlayer?
     /// Takes a live stream's sound; nil for none.
-    private let liveSound: LiveSound?
+    let liveSound: LiveSound?
     /// Whether pictures have times of their own.
-    private var hasTimes: Bool
+    var hasTimes: Bool
     private let console: Console
     let interruption: Interruption
     let clock: PictureClock?
@@ -31,7 +31,7 @@ final class Player {
     /// The container that those begin, if it is one that can be read as it comes.
     private var containerKind: StreamContainer?
     /// What has been received so far.
-    private(set) var report: PlayReport
+    var report: PlayReport
     /// Whether a thread hangs in a driver, or in what plays sound.
     private(set) var leavesThread = false
     var isDone = false
@@ -150,56 +150,6 @@ extension Player {
         }
     }
 
-    private func readPictures(of reader: ContainerReader) throws(PlayError) {
-        isUnknown = false
-        if pipeline?.gatherer.codec != reader.codec { pipeline = makePipeline(reader.codec) }
-        var begun: SoundDescription?
-        // A read of the file may have many pictures; the viewer may quit before the next one.
-        while !isDone, !interruption.isRaised, let packet = try next(of: reader) {
-            if let sound = packet.sound {
-                if let description = reader.sound, description != begun {
-                    liveSound?.begin(description)
-                    begun = description
-                }
-                liveSound?.add(sound, arrival: .now)
-                continue
-            }
-            if case .container = input { report.bytes += reader.bytes.count }
-            let picture = reader.bytes
-            if let time = packet.time { liveSound?.notePicture(at: time, arrival: .now) }
-            if let problem = packet.problem {
-                try reject(problem)
-            } else {
-                try gatherWhole(picture, packet)
-            }
-            _ = try jump()
-        }
-    }
-
-    /// - Returns: nil at the end, or if the user interrupts.
-    private func next(of reader: ContainerReader) throws(PlayError) -> ContainerReader.Packet? {
-        do throws(InputError) { return try reader.next() } catch {
-            guard error.kind != .interrupted else { return nil }
-            // What is held back is complete.
-            try endStream(isWhole: true)
-            throw .input(error)
-        }
-    }
-
-    /// Gathers a complete picture. Its time passes through the decoder as an arrival time on a clock that
-    /// starts with the file; a live picture has arrived now.
-    private func gatherWhole(
-        _ picture: [UInt8], _ packet: ContainerReader.Packet
-    ) throws(PlayError) {
-        guard let gatherer = pipeline?.gatherer else { return }
-        let time = isLive ? .now : packet.time.map { Instant.start + $0 }
-        func play(_ unit: borrowing ReceivedAccessUnit) throws(PlayError) {
-            try self.play(unit, isHidden: packet.isHidden)
-        }
-        try gatherer.gather(picture.span.bytes, arrival: time, play)
-        try gatherer.finish(arrival: time, play)
-    }
-
     private func readBytes(of source: any ByteSource) throws(PlayError) {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkLength, alignment: 16)
         defer { room.deallocate() }
@@ -226,40 +176,9 @@ extension Player {
     }
 
     /// Counts bytes that were read.
-    private func note(_ count: Int, waited: Bool) {
+    func note(_ count: Int, waited: Bool) {
         report.bytes += count
         if waited || timeOfLastWait == nil { timeOfLastWait = .now }
-    }
-
-    /// Plays a container that comes as a stream, until it ends.
-    private func readContainer(_ kind: StreamContainer, from source: any ByteSource) throws(PlayError) {
-        let bytes = ContainerBytes(source, isLive: isLive, head: head) { [self] count, waited in
-            note(count, waited: waited)
-            if isLive { warnIfNothingPlays() }
-        }
-        head.removeAll()
-        hasTimes = !isLive
-        defer { hasTimes = input.hasTimes }
-        do throws(PlayError) { try readPictures(of: openContainer(kind, bytes)) } catch {
-            if let failure = bytes.failure { throw failure }
-            guard case .input(let reason) = error, source.giveUp(reason.problem) else { throw error }
-            return try endStream(isWhole: false)
-        }
-        switch bytes.end {
-        case .interrupted(let isWhole)?: try endStream(isWhole: isWhole)
-        // What follows the container is another stream.
-        case nil where !isDone: try endStream(isWhole: true)
-        default: break
-        }
-    }
-
-    private func openContainer(
-        _ kind: StreamContainer, _ bytes: ContainerBytes
-    ) throws(PlayError) -> ContainerReader {
-        do throws(InputError) {
-            return try ContainerReader(
-                streaming: kind, name: input.name, takesSound: liveSound != nil, bytes.read)
-        } catch { throw .input(error) }
     }
 
     func take(_ bytes: UnsafeRawBufferPointer) throws(PlayError) {
@@ -322,7 +241,7 @@ extension Player {
     }
 
     /// Warns, once per connection, that bytes arrive but no pictures.
-    private func warnIfNothingPlays() {
+    func warnIfNothingPlays() {
         let now = Instant.now
         guard let beginning else { return beginning = (now, report.pictures.decoded) }
         guard now - beginning.time >= Self.patience else { return }
@@ -333,7 +252,7 @@ extension Player {
                 + "sets arrived")
     }
 
-    private func makePipeline(_ codec: Codec) -> Pipeline {
+    func makePipeline(_ codec: Codec) -> Pipeline {
         var configuration = DecoderConfiguration(codec: codec)
         configuration.lossPolicy = options.onLoss
         configuration.delay = isLive ? .low : .safe
@@ -361,7 +280,7 @@ extension Player {
     }
 
     /// Notes that pictures are missing before what comes next.
-    private func reject(_ problem: String) throws(PlayError) {
+    func reject(_ problem: String) throws(PlayError) {
         self.problem = problem
         guard search == nil, let pipeline else { return }
         // What came before is complete.
@@ -391,7 +310,7 @@ extension Player {
     }
 
     /// - Parameter isWhole: whether the last gathered unit is complete.
-    private func endStream(isWhole: Bool) throws(PlayError) {
+    func endStream(isWhole: Bool) throws(PlayError) {
         if isUnknown, !head.isEmpty { try identify(isWhole: true) }
         (isUnknown, beginning, containerKind) = (true, nil, nil)
         guard let pipeline else { return }

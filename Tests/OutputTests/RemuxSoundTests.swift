@@ -58,10 +58,17 @@ import Time
     }
 
     private func sounds(in name: String) throws -> [SoundPacket] {
-        let reader = try ContainerReader(path: folder.path(name), takesSound: true)
-        var sounds: [SoundPacket] = []
-        while let packet = try reader.next() { if let sound = packet.sound { sounds.append(sound) } }
-        return sounds
+        try content(of: ContainerReader(path: folder.path(name), takesSound: true)).sounds
+    }
+
+    /// The times of the pictures, and the sound.
+    private func content(of reader: ContainerReader) throws -> (times: [Duration], sounds: [SoundPacket]) {
+        var (times, sounds) = ([Duration](), [SoundPacket]())
+        while let packet = try reader.next() {
+            if let sound = packet.sound { sounds.append(sound) }
+            if packet.isPicture, let time = packet.time { times.append(time) }
+        }
+        return (times, sounds)
     }
 
     @Test("sound is copied, packet for packet, at its time", arguments: cases)
@@ -153,14 +160,7 @@ import Time
         let written = try record(.aac, format, pictures: pictures)
         let reader = try ContainerReader(path: folder.path("in.\(format.rawValue)"), takesSound: true)
         try reader.seek(to: .milliseconds(1200))
-        var (sounds, times) = ([SoundPacket](), [Duration]())
-        while let packet = try reader.next() {
-            if let sound = packet.sound {
-                sounds.append(sound)
-            } else {
-                times += packet.time.map { [$0] } ?? []
-            }
-        }
+        let (times, sounds) = try content(of: reader)
         let (first, beginning) = (try #require(sounds.first), try #require(times.first))
         #expect(beginning <= .milliseconds(1200))
         #expect(
@@ -188,14 +188,7 @@ import Time
                 rest = rest.dropFirst(piece.count)
                 return piece.count
             }
-            var (times, sounds) = ([Duration](), [SoundPacket]())
-            while let packet = try reader.next() {
-                if let sound = packet.sound {
-                    sounds.append(sound)
-                } else {
-                    times += packet.time.map { [$0] } ?? []
-                }
-            }
+            let (times, sounds) = try content(of: reader)
             #expect(times.count == 60)
             #expect(sounds.map(\.allBytes) == written.map(\.allBytes))
             // Neither can be done with a stream.

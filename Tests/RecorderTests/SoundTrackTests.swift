@@ -88,7 +88,7 @@ import Time
         #expect(outcome.sound?.isHeard == false && outcome.sound?.outages == 0)
     }
 
-    @Test("sound that ends early, because it cannot be coded, holds up no picture, and the sink is told")
+    @Test("when the encoder fails, sound ends, pictures continue without delay, and the sink is notified")
     func endsEarly() throws {
         let sink = ScriptedSink()
         sink.takesSound = true

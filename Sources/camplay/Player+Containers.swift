@@ -1,0 +1,89 @@
+import Bitstream
+import Decoder
+import Output
+import Sound
+import Time
+
+/// Playing a container, from a file or as it comes.
+extension Player {
+    func readPictures(of reader: ContainerReader) throws(PlayError) {
+        isUnknown = false
+        if pipeline?.gatherer.codec != reader.codec { pipeline = makePipeline(reader.codec) }
+        var begun: SoundDescription?
+        // A read of the file may have many pictures; the viewer may quit before the next one.
+        while !isDone, !interruption.isRaised, let packet = try next(of: reader) {
+            if let sound = packet.sound {
+                if let description = reader.sound, description != begun {
+                    liveSound?.begin(description)
+                    begun = description
+                }
+                liveSound?.add(sound, arrival: .now)
+                continue
+            }
+            if case .container = input { report.bytes += reader.bytes.count }
+            let picture = reader.bytes
+            if let time = packet.time { liveSound?.notePicture(at: time, arrival: .now) }
+            if let problem = packet.problem {
+                try reject(problem)
+            } else {
+                try gatherWhole(picture, packet)
+            }
+            _ = try jump()
+        }
+    }
+
+    /// - Returns: nil at the end, or if the user interrupts.
+    private func next(of reader: ContainerReader) throws(PlayError) -> ContainerReader.Packet? {
+        do throws(InputError) { return try reader.next() } catch {
+            guard error.kind != .interrupted else { return nil }
+            // What is held back is complete.
+            try endStream(isWhole: true)
+            throw .input(error)
+        }
+    }
+
+    /// Gathers a complete picture. Its time passes through the decoder as an arrival time on a clock that
+    /// starts with the file; a live picture has arrived now.
+    private func gatherWhole(
+        _ picture: [UInt8], _ packet: ContainerReader.Packet
+    ) throws(PlayError) {
+        guard let gatherer = pipeline?.gatherer else { return }
+        let time = isLive ? .now : packet.time.map { Instant.start + $0 }
+        func play(_ unit: borrowing ReceivedAccessUnit) throws(PlayError) {
+            try self.play(unit, isHidden: packet.isHidden)
+        }
+        try gatherer.gather(picture.span.bytes, arrival: time, play)
+        try gatherer.finish(arrival: time, play)
+    }
+
+    /// Plays a container that comes as a stream, until it ends.
+    func readContainer(_ kind: StreamContainer, from source: any ByteSource) throws(PlayError) {
+        let bytes = ContainerBytes(source, isLive: isLive, head: head) { [self] count, waited in
+            note(count, waited: waited)
+            if isLive { warnIfNothingPlays() }
+        }
+        head.removeAll()
+        hasTimes = !isLive
+        defer { hasTimes = input.hasTimes }
+        do throws(PlayError) { try readPictures(of: openContainer(kind, bytes)) } catch {
+            if let failure = bytes.failure { throw failure }
+            guard case .input(let reason) = error, source.giveUp(reason.problem) else { throw error }
+            return try endStream(isWhole: false)
+        }
+        switch bytes.end {
+        case .interrupted(let isWhole)?: try endStream(isWhole: isWhole)
+        // What follows the container is another stream.
+        case nil where !isDone: try endStream(isWhole: true)
+        default: break
+        }
+    }
+
+    private func openContainer(
+        _ kind: StreamContainer, _ bytes: ContainerBytes
+    ) throws(PlayError) -> ContainerReader {
+        do throws(InputError) {
+            return try ContainerReader(
+                streaming: kind, name: input.name, takesSound: liveSound != nil, bytes.read)
+        } catch { throw .input(error) }
+    }
+}
