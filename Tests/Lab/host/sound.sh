@@ -75,7 +75,7 @@ receiver=$!
 sleep 1
 records "sound: over UDP" "${small[@]}" --frames 150 udp://127.0.0.1:9555 || true
 wait $receiver || true
-check "sound: over UDP arrives whole" sound whole udp.mkv --codec aac --gap 100
+check "sound: over UDP arrives whole" sound whole udp.mkv --codec aac --gap 100 --lead 200
 "$CAMREC" "${small[@]}" --listen 9556 --stream-format mkv --frames 200 2>/dev/null &
 recorder=$!
 await 10 timeout 5 ffmpeg -nostdin -v error -i tcp://127.0.0.1:9556 -t 3 -c copy -y tcp.mkv
