@@ -9,6 +9,8 @@
 #include "shaders.h"
 #include "user_memory.h"
 #include "vcn.h"
+#include "vcn_decode.h"
+#include "vcn_jpeg.h"
 
 #include <drm.h>
 #include <amdgpu_drm.h>
@@ -236,8 +238,10 @@ static int run_commands(struct file *file, const struct drm_amdgpu_cs_chunk_ib *
         vcn_execute(file, words, ib->ib_bytes / sizeof *words);
     else if (ib->ip_type == AMDGPU_HW_IP_GFX || ib->ip_type == AMDGPU_HW_IP_COMPUTE)
         shaders_execute(file, words, ib->ib_bytes / sizeof *words);
-    else if (ib->ip_type == AMDGPU_HW_IP_VCN_DEC || ib->ip_type == AMDGPU_HW_IP_VCN_JPEG)
-        report_undone(file->device, "decoding");
+    else if (ib->ip_type == AMDGPU_HW_IP_VCN_DEC)
+        vcn_decode_execute(file, words, ib->ib_bytes / sizeof *words);
+    else if (ib->ip_type == AMDGPU_HW_IP_VCN_JPEG)
+        vcn_jpeg_execute(file, words, ib->ib_bytes / sizeof *words);
     else
         report_unmodelled(file->device, "the engine", ib->ip_type);
     return 0;

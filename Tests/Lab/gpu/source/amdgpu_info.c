@@ -135,9 +135,10 @@ static void video_capabilities(uint32_t type, struct drm_amdgpu_info_video_caps 
 {
     bool encode = type == AMDGPU_INFO_VIDEO_CAPS_ENCODE;
 
+    /* What the hardware decodes besides is not modelled, and so not told. */
     for (unsigned codec = 0; codec < AMDGPU_INFO_VIDEO_CAPS_CODEC_IDX_COUNT; codec++) {
-        if (encode && codec != AMDGPU_INFO_VIDEO_CAPS_CODEC_IDX_MPEG4_AVC &&
-            codec != AMDGPU_INFO_VIDEO_CAPS_CODEC_IDX_HEVC)
+        if (codec != AMDGPU_INFO_VIDEO_CAPS_CODEC_IDX_MPEG4_AVC &&
+            codec != (encode ? AMDGPU_INFO_VIDEO_CAPS_CODEC_IDX_HEVC : AMDGPU_INFO_VIDEO_CAPS_CODEC_IDX_JPEG))
             continue;
         capabilities->codec_info[codec] = (struct drm_amdgpu_info_video_codec_info){
             .valid = 1,

@@ -308,17 +308,35 @@ void mapping_remove(struct handle_table *table, uint64_t address, uint64_t size)
     }
 }
 
-void *mapping_bytes(const struct handle_table *table, uint64_t address, uint64_t size)
+/* The mapping that has `size` bytes from the address on; null where there is none. */
+static const struct mapping *find_mapping(const struct handle_table *table, uint64_t address, uint64_t size)
 {
-    address &= GPU_ADDRESS_MASK;
     for (size_t i = table->mapping_count; i-- > 0;) {
         const struct mapping *mapping = &table->mappings[i];
         uint64_t inside = address - mapping->address;
 
         if (address >= mapping->address && inside < mapping->size && size <= mapping->size - inside)
-            return buffer_bytes(buffer_of(table, mapping->handle), mapping->offset + inside, size);
+            return mapping;
     }
     return NULL;
+}
+
+void *mapping_bytes(const struct handle_table *table, uint64_t address, uint64_t size)
+{
+    const struct mapping *mapping = find_mapping(table, address & GPU_ADDRESS_MASK, size);
+
+    if (!mapping)
+        return NULL;
+    return buffer_bytes(buffer_of(table, mapping->handle),
+                        mapping->offset + ((address & GPU_ADDRESS_MASK) - mapping->address), size);
+}
+
+void *mapping_rest(const struct handle_table *table, uint64_t address, size_t *available)
+{
+    const struct mapping *mapping = find_mapping(table, address & GPU_ADDRESS_MASK, 1);
+
+    *available = mapping ? mapping->size - ((address & GPU_ADDRESS_MASK) - mapping->address) : 0;
+    return mapping ? mapping_bytes(table, address, *available) : NULL;
 }
 
 uint64_t buffers_memory(const struct device *device)

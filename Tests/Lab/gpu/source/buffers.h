@@ -75,6 +75,9 @@ void mapping_remove(struct handle_table *table, uint64_t address, uint64_t size)
 /* The memory at a GPU address; null where `size` bytes are not mapped there in one piece. */
 void *mapping_bytes(const struct handle_table *table, uint64_t address, uint64_t size);
 
+/* The memory at a GPU address up to the end of its mapping, and how much that is; null where nothing is mapped. */
+void *mapping_rest(const struct handle_table *table, uint64_t address, size_t *available);
+
 /* What a device's buffers take now. Imported memory and the program's own do not count. */
 uint64_t buffers_memory(const struct device *device);
 

@@ -4,6 +4,7 @@
 #include "mfx.h"
 #include "settings.h"
 #include "vcn.h"
+#include "vcn_decode.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -117,6 +118,8 @@ void file_release(struct file *file)
     handles_free(&file->handles);
     free_objects(file);
     vcn_free_sessions(file);
+    vcn_free_decoders(file);
+    decoder_close(&file->jpeg_decoder);
     mfx_free_contexts(file);
     free(file);
 }

@@ -3,6 +3,7 @@
 #define DEVICE_H
 
 #include "buffers.h"
+#include "decoder.h"
 #include "faults.h"
 #include "models.h"
 #include "report.h"
@@ -21,6 +22,7 @@ enum {
 
 struct pending_write;
 struct vcn_session;
+struct vcn_decoder;
 struct mfx_context;
 
 /* Things with an id that a driver makes and destroys, besides buffers. */
@@ -63,6 +65,8 @@ struct file {
     uint64_t submissions;
     uint64_t done[SUBMISSION_WINDOW]; /* by submission number: when it is, or was, done */
     struct vcn_session *vcn_sessions;
+    struct vcn_decoder *vcn_decoders;
+    struct decoder jpeg_decoder; /* of AMD's: it knows no sessions */
     struct mfx_context *mfx_contexts;
     struct file *next;
 };

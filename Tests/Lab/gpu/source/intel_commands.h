@@ -92,6 +92,7 @@ enum engine_register {
     HUC_STATUS2 = 0x3b0,
     CS_GPR = 0x600, /* sixteen of 64 bits */
     CS_GPR_END = 0x680,
+    MFX_ERROR_FLAGS = 0x800,
     MFC_BITSTREAM_BYTECOUNT_FRAME = 0x8a0,
     HCP_BITSTREAM_BYTECOUNT_FRAME = 0x9a0,
     ENGINE_REGISTER_MASK = 0xfff,
@@ -106,6 +107,7 @@ enum media_command {
     MFX_SURFACE_STATE = 0x7001,
     MFX_PIPE_BUF_ADDR_STATE = 0x7002,
     MFX_IND_OBJ_BASE_ADDR_STATE = 0x7003,
+    MFX_QM_STATE = 0x7007,
     MFX_PAK_INSERT_OBJECT = 0x7048,
     VDENC_SRC_SURFACE_STATE = 0x7081,
     VDENC_PIPE_BUF_ADDR_STATE = 0x7084,
@@ -113,7 +115,11 @@ enum media_command {
     VDENC_WALKER_STATE = 0x7087,
     MFX_AVC_IMG_STATE = 0x7100,
     MFX_AVC_SLICE_STATE = 0x7103,
+    MFD_AVC_BSD_OBJECT = 0x7128,
     MFC_AVC_PAK_OBJECT = 0x7149,
+    MFX_JPEG_PIC_STATE = 0x7700,
+    MFX_JPEG_HUFF_TABLE_STATE = 0x7702,
+    MFD_JPEG_BSD_OBJECT = 0x7728,
     HCP_PIPE_MODE_SELECT = 0x7380,
     HCP_IND_OBJ_BASE_ADDR_STATE = 0x7383,
     HCP_PIC_STATE = 0x7390,
@@ -135,7 +141,9 @@ enum shader_command {
 enum pipe_mode {
     MFX_STANDARD_MASK = 0xf,
     MFX_STANDARD_AVC = 2,
+    MFX_STANDARD_JPEG = 3,
     MFX_ENCODES = 1 << 4,
+    MFX_POST_DEBLOCKING = 1 << 9, /* else the picture goes out before deblocking */
     HCP_ENCODES = 1,
     HCP_STANDARD_MASK = 7 << 5,
     HCP_STANDARD_HEVC = 0,
@@ -148,18 +156,76 @@ struct command_field {
 
 #define FIELD(dword, high, low) ((struct command_field){(dword), (low), (high) - (low) + 1})
 
+static inline uint32_t command_get(const uint32_t *words, struct command_field field)
+{
+    return words[field.dword] >> field.bit & (uint32_t)((1ULL << field.width) - 1);
+}
+
+/* The same as a number with a sign. */
+static inline int32_t command_get_signed(const uint32_t *words, struct command_field field)
+{
+    return (int32_t)(command_get(words, field) << (32 - field.width)) >> (32 - field.width);
+}
+
 /* MFX_SURFACE_STATE and VDENC_SRC_SURFACE_STATE, which are alike; sizes and the pitch less one. */
 #define MFX_SURFACE_ID FIELD(1, 3, 0)
 #define SURFACE_WIDTH FIELD(2, 17, 4)
 #define SURFACE_HEIGHT FIELD(2, 31, 18)
 #define SURFACE_PITCH FIELD(3, 19, 3)
 #define SURFACE_TILED_Y FIELD(3, 1, 1)
+#define SURFACE_HALF_PITCH_FOR_CHROMA FIELD(3, 2, 2)
 #define SURFACE_CHROMA_ROW FIELD(4, 14, 0)
+#define SURFACE_CR_ROW FIELD(5, 15, 0)
 
+/* MFX_AVC_IMG_STATE: sizes in macroblocks, less one. From dword 13 on it is for decoders that read slice headers. */
+#define MFX_AVC_IMG_WIDTH FIELD(2, 7, 0)
+#define MFX_AVC_IMG_HEIGHT FIELD(2, 23, 16)
+#define MFX_AVC_IMG_WEIGHTED_BIPRED_IDC FIELD(3, 11, 10)
+#define MFX_AVC_IMG_WEIGHTED_PRED FIELD(3, 12, 12)
+#define MFX_AVC_IMG_CB_QP_OFFSET FIELD(3, 20, 16)
+#define MFX_AVC_IMG_CR_QP_OFFSET FIELD(3, 28, 24)
+#define MFX_AVC_IMG_MBAFF FIELD(4, 1, 1)
+#define MFX_AVC_IMG_FRAME_MBS_ONLY FIELD(4, 2, 2)
+#define MFX_AVC_IMG_TRANSFORM_8X8 FIELD(4, 3, 3)
+#define MFX_AVC_IMG_DIRECT_8X8_INFERENCE FIELD(4, 4, 4)
+#define MFX_AVC_IMG_CONSTRAINED_INTRA FIELD(4, 5, 5)
 #define MFX_AVC_IMG_ENTROPY_CODING FIELD(4, 7, 7)
+#define MFX_AVC_IMG_CHROMA_FORMAT FIELD(4, 11, 10)
+#define MFX_AVC_IMG_INITIAL_QP FIELD(13, 7, 0)
+#define MFX_AVC_IMG_PIC_ORDER_PRESENT FIELD(14, 0, 0)
+#define MFX_AVC_IMG_DELTA_PIC_ORDER_ALWAYS_ZERO FIELD(14, 1, 1)
+#define MFX_AVC_IMG_PIC_ORDER_CNT_TYPE FIELD(14, 3, 2)
+#define MFX_AVC_IMG_REDUNDANT_PIC_CNT FIELD(14, 11, 11)
+#define MFX_AVC_IMG_DEBLOCKING_CONTROL FIELD(14, 15, 15)
+#define MFX_AVC_IMG_LOG2_MAX_FRAME_NUM FIELD(14, 23, 16)
+#define MFX_AVC_IMG_LOG2_MAX_PIC_ORDER_CNT FIELD(14, 31, 24)
+
+/* MFX_QM_STATE: which matrix; of H.264 three of 4x4 or one of 8x8, of JPEG one. */
+#define MFX_QM_TYPE FIELD(1, 1, 0)
+
+/* MFD_AVC_BSD_OBJECT and MFD_JPEG_BSD_OBJECT: bytes from the base address on. */
+#define MFD_DATA_LENGTH FIELD(1, 31, 0)
+#define MFD_DATA_START FIELD(2, 28, 0)
+#define MFD_AVC_LAST_SLICE FIELD(4, 3, 3)
+#define MFD_JPEG_SCAN_COMPONENTS FIELD(4, 29, 27)
+#define MFD_JPEG_RESTART_INTERVAL FIELD(5, 15, 0)
+
+/* MFX_JPEG_PIC_STATE: sizes in blocks of 8x8, less one. */
+#define MFX_JPEG_INPUT_FORMAT FIELD(1, 2, 0)
+#define MFX_JPEG_ROTATION FIELD(1, 5, 4)
+#define MFX_JPEG_OUTPUT_FORMAT FIELD(1, 11, 8)
+#define MFX_JPEG_AVERAGE_SAMPLING FIELD(1, 16, 16)
+#define MFX_JPEG_VERTICAL_DOWN_SAMPLING FIELD(1, 17, 17)
+#define MFX_JPEG_HORIZONTAL_DOWN_SAMPLING FIELD(1, 18, 18)
+#define MFX_JPEG_VERTICAL_UP_SAMPLING FIELD(1, 20, 20)
+#define MFX_JPEG_WIDTH FIELD(2, 12, 0)
+#define MFX_JPEG_HEIGHT FIELD(2, 28, 16)
+#define MFX_JPEG_HUFFMAN_TABLE FIELD(1, 0, 0)
 
 /* MFX_AVC_SLICE_STATE: positions in macroblocks, of this slice and of the next. */
 #define MFX_AVC_SLICE_TYPE FIELD(1, 3, 0)
+#define MFX_AVC_SLICE_REFERENCES_0 FIELD(2, 21, 16)
+#define MFX_AVC_SLICE_REFERENCES_1 FIELD(2, 29, 24)
 #define MFX_AVC_SLICE_QP FIELD(3, 21, 16)
 #define MFX_AVC_SLICE_CABAC_INIT_IDC FIELD(3, 25, 24)
 #define MFX_AVC_SLICE_COLUMN FIELD(4, 23, 16)
@@ -196,6 +262,9 @@ struct command_field {
 /* Where commands have addresses, each of two dwords and in most one of attributes; and what lengths tell the forms of
  * Ivy Bridge, whose addresses are one dword, from the later ones. */
 enum media_addresses {
+    MFX_PIPE_BUF_PRE_DEBLOCKING = 1, /* the decoded picture */
+    MFX_PIPE_BUF_POST_DEBLOCKING = 4,
+    MFX_IND_OBJ_BITSTREAM = 1, /* what is decoded */
     MFX_PIPE_BUF_ORIGINAL = 7, /* the third: the input picture */
     MFX_PIPE_BUF_ORIGINAL_SHORT = 3,
     MFX_PIPE_BUF_SHORT_FORM = 30,
@@ -209,7 +278,20 @@ enum media_addresses {
     HUC_FIRST_REGION = 1,
     HUC_REGION_DWORDS = 3,
     INSERT_FIRST_DATA = 2,
+    MFX_QM_FIRST = 2,
+    MFX_JPEG_DC_COUNTS = 2, /* bytes, in whole dwords */
+    MFX_JPEG_DC_VALUES = 5,
+    MFX_JPEG_AC_COUNTS = 8,
+    MFX_JPEG_AC_VALUES = 12,
 };
+
+/* MFX_JPEG_INPUT_FORMAT: the samples of a unit, in blocks of luma and of chroma. */
+enum jpeg_input_format { JPEG_GREY, JPEG_420, JPEG_422H_2Y, JPEG_444, JPEG_411, JPEG_422V_2Y, JPEG_422H_4Y, JPEG_422V_4Y };
+
+enum jpeg_output_format { JPEG_PLANAR, JPEG_NV12, JPEG_UYVY, JPEG_YUY2 };
+
+/* MFX_QM_TYPE for H.264 */
+enum avc_matrices { AVC_INTRA_4X4, AVC_INTER_4X4, AVC_INTRA_8X8, AVC_INTER_8X8 };
 
 enum media_fields {
     MEDIA_PIPELINE = 2,                   /* bits 28:27: MFX, VDENC, HCP and HuC */

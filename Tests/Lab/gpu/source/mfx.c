@@ -6,17 +6,15 @@
 #include "h265.h"
 #include "intel_commands.h"
 #include "message.h"
+#include "mfd.h"
 #include "report.h"
 #include "settings.h"
+#include "surface.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    TILE_WIDTH = 128, /* of Y tiling: bytes, rows, and the columns of 16 bytes that a tile consists of */
-    TILE_HEIGHT = 32,
-    TILE_SIZE = TILE_WIDTH * TILE_HEIGHT,
-    TILE_COLUMN = 16,
     LARGEST_SIZE = 16384,
     H264_PPS = 8,   /* nal_unit_type, Table 7-1 */
     UNIT_START = 3, /* the bytes 00 00 01 */
@@ -78,6 +76,8 @@ struct mfx_context {
     struct slice_header slice_header;
     struct picture_record record;
     unsigned pictures;
+    bool decodes;
+    struct mfd *mfd; /* null while there was nothing to decode */
 };
 
 /* ---- Contexts */
@@ -111,6 +111,7 @@ void mfx_free_context(struct file *file, uint32_t id)
     *link = context->next;
     if (context->pictures)
         report_session_closed(file->device, context->pictures);
+    mfd_free(file->device, context->mfd);
     bits_free(&context->headers.bits);
     free(context->headers.plain);
     free(context);
@@ -130,6 +131,11 @@ uint32_t *mfx_registers(struct mfx_context *context)
 uint32_t mfx_coded_bytes(const struct mfx_context *context)
 {
     return (uint32_t)context->coded_bytes;
+}
+
+uint32_t mfx_error_flags(const struct mfx_context *context)
+{
+    return context->decodes ? mfd_error_flags(context->mfd) : 0;
 }
 
 uint64_t mfx_huc_region(const struct mfx_context *context, unsigned region)
@@ -176,19 +182,14 @@ static void begin_picture(struct mfx_context *context, bool hevc)
     clear_headers(context);
 }
 
-static uint32_t get(const uint32_t *words, struct command_field field)
-{
-    return words[field.dword] >> field.bit & (uint32_t)((1ULL << field.width) - 1);
-}
-
 static void take_surface(struct mfx_context *context, const uint32_t *words)
 {
     context->surface = (struct surface){
-        .width = get(words, SURFACE_WIDTH) + 1,
-        .height = get(words, SURFACE_HEIGHT) + 1,
-        .pitch = get(words, SURFACE_PITCH) + 1,
-        .tiled = get(words, SURFACE_TILED_Y),
-        .chroma_row = get(words, SURFACE_CHROMA_ROW),
+        .width = command_get(words, SURFACE_WIDTH) + 1,
+        .height = command_get(words, SURFACE_HEIGHT) + 1,
+        .pitch = command_get(words, SURFACE_PITCH) + 1,
+        .tiled = command_get(words, SURFACE_TILED_Y),
+        .chroma_row = command_get(words, SURFACE_CHROMA_ROW),
     };
 }
 
@@ -226,26 +227,26 @@ static void take_h264_slice(struct mfx_context *context, const uint32_t *words)
 {
     uint32_t width = (context->surface.width + H264_MACROBLOCK_SIZE - 1) / H264_MACROBLOCK_SIZE;
 
-    context->slice_type = get(words, MFX_AVC_SLICE_TYPE);
-    context->qp = (int)get(words, MFX_AVC_SLICE_QP);
-    context->cabac_init = get(words, MFX_AVC_SLICE_CABAC_INIT_IDC);
-    context->first = get(words, MFX_AVC_SLICE_COLUMN) + get(words, MFX_AVC_SLICE_ROW) * width;
-    context->next_first = get(words, MFX_AVC_SLICE_NEXT_COLUMN) + get(words, MFX_AVC_SLICE_NEXT_ROW) * width;
-    context->last_slice = get(words, MFX_AVC_SLICE_IS_LAST);
+    context->slice_type = command_get(words, MFX_AVC_SLICE_TYPE);
+    context->qp = (int)command_get(words, MFX_AVC_SLICE_QP);
+    context->cabac_init = command_get(words, MFX_AVC_SLICE_CABAC_INIT_IDC);
+    context->first = command_get(words, MFX_AVC_SLICE_COLUMN) + command_get(words, MFX_AVC_SLICE_ROW) * width;
+    context->next_first = command_get(words, MFX_AVC_SLICE_NEXT_COLUMN) + command_get(words, MFX_AVC_SLICE_NEXT_ROW) * width;
+    context->last_slice = command_get(words, MFX_AVC_SLICE_IS_LAST);
 }
 
 static void take_vdenc_image(struct mfx_context *context, const uint32_t *words)
 {
-    context->rows = get(words, VDENC_AVC_FRAME_HEIGHT) + 1;
-    context->slice_rows = get(words, VDENC_AVC_SLICE_HEIGHT) + 1;
+    context->rows = command_get(words, VDENC_AVC_FRAME_HEIGHT) + 1;
+    context->slice_rows = command_get(words, VDENC_AVC_SLICE_HEIGHT) + 1;
 }
 
 static void take_hevc_picture(struct mfx_context *context, const uint32_t *words)
 {
-    unsigned log2_min_coding_block = 3 + get(words, HCP_PIC_MIN_CODING_BLOCK);
+    unsigned log2_min_coding_block = 3 + command_get(words, HCP_PIC_MIN_CODING_BLOCK);
 
-    context->width = (get(words, HCP_PIC_WIDTH) + 1) << log2_min_coding_block;
-    context->height = (get(words, HCP_PIC_HEIGHT) + 1) << log2_min_coding_block;
+    context->width = (command_get(words, HCP_PIC_WIDTH) + 1) << log2_min_coding_block;
+    context->height = (command_get(words, HCP_PIC_HEIGHT) + 1) << log2_min_coding_block;
 }
 
 /* The address of a block by its column and row. */
@@ -260,14 +261,14 @@ static uint32_t coding_tree_block(const struct mfx_context *context, uint32_t co
 
 static void take_hevc_slice(struct mfx_context *context, const uint32_t *words)
 {
-    context->slice_type = get(words, HCP_SLICE_TYPE);
-    context->qp = (int)get(words, HCP_SLICE_QP);
-    context->sao_luma = get(words, HCP_SLICE_SAO_LUMA);
-    context->sao_chroma = get(words, HCP_SLICE_SAO_CHROMA);
-    context->cabac_init = get(words, HCP_SLICE_CABAC_INIT);
-    context->first_block = coding_tree_block(context, get(words, HCP_SLICE_COLUMN), get(words, HCP_SLICE_ROW));
-    context->next_block = coding_tree_block(context, get(words, HCP_SLICE_NEXT_COLUMN), get(words, HCP_SLICE_NEXT_ROW));
-    context->last_slice = get(words, HCP_SLICE_IS_LAST);
+    context->slice_type = command_get(words, HCP_SLICE_TYPE);
+    context->qp = (int)command_get(words, HCP_SLICE_QP);
+    context->sao_luma = command_get(words, HCP_SLICE_SAO_LUMA);
+    context->sao_chroma = command_get(words, HCP_SLICE_SAO_CHROMA);
+    context->cabac_init = command_get(words, HCP_SLICE_CABAC_INIT);
+    context->first_block = coding_tree_block(context, command_get(words, HCP_SLICE_COLUMN), command_get(words, HCP_SLICE_ROW));
+    context->next_block = coding_tree_block(context, command_get(words, HCP_SLICE_NEXT_COLUMN), command_get(words, HCP_SLICE_NEXT_ROW));
+    context->last_slice = command_get(words, HCP_SLICE_IS_LAST);
 }
 
 /* HuC came with Broadwell's successors: addresses are always 48 bits. */
@@ -351,7 +352,7 @@ static void append(struct mfx_context *context, const uint8_t *bytes, size_t bit
 static void insert(struct mfx_context *context, const uint32_t *words, size_t count)
 {
     struct slice_header *header = &context->slice_header;
-    uint32_t last_bits = get(words, INSERT_BITS_IN_LAST_DWORD), plain_count = get(words, INSERT_PLAIN_BYTES);
+    uint32_t last_bits = command_get(words, INSERT_BITS_IN_LAST_DWORD), plain_count = command_get(words, INSERT_PLAIN_BYTES);
     bool escaped = words[1] & INSERT_EMULATION_PREVENTION;
     const uint8_t *bytes = (const uint8_t *)(words + INSERT_FIRST_DATA);
     size_t bit_count;
@@ -378,31 +379,18 @@ static void append_slice_header(struct mfx_context *context)
 
 /* ---- Slices */
 
-/* A row of the surface, out of its tiles. */
-static void copy_row(const struct surface *surface, const uint8_t *source, size_t available, uint32_t row,
-                     uint8_t *target, size_t size)
-{
-    for (size_t x = 0; x < size; x += TILE_COLUMN) {
-        size_t count = size - x < TILE_COLUMN ? size - x : TILE_COLUMN;
-        size_t offset = (size_t)row * surface->pitch + x;
-
-        if (surface->tiled)
-            offset = ((size_t)(row / TILE_HEIGHT) * (surface->pitch / TILE_WIDTH) + x / TILE_WIDTH) * TILE_SIZE +
-                     x % TILE_WIDTH / TILE_COLUMN * (TILE_COLUMN * TILE_HEIGHT) + row % TILE_HEIGHT * TILE_COLUMN;
-        if (offset > available || count > available - offset)
-            memset(target + x, 0, count);
-        else
-            memcpy(target + x, source + offset, count);
-    }
-}
-
 /* The input picture in rows, in memory of its own that the caller frees; null where there is none. */
 static uint8_t *read_picture(const struct batch *batch, struct picture *picture)
 {
     const struct mfx_context *context = batch->mfx;
     const struct surface *surface = &context->surface;
-    const uint8_t *source = batch_bytes(batch, context->source, 1);
-    size_t available = batch_available(batch, context->source), row_size;
+    struct surface_plane plane = {
+        .bytes = batch_bytes(batch, context->source, 1),
+        .available = batch_available(batch, context->source),
+        .pitch = surface->pitch,
+        .tiled = surface->tiled,
+    };
+    size_t row_size;
     uint8_t *rows;
 
     *picture = (struct picture){.width = surface->width, .height = surface->height, .bit_depth = 8};
@@ -410,7 +398,7 @@ static uint8_t *read_picture(const struct batch *batch, struct picture *picture)
         picture->bit_depth = context->parameters.bit_depth;
     row_size = (size_t)surface->width * (picture->bit_depth > 8 ? 2 : 1);
     picture->luma_pitch = picture->chroma_pitch = surface->pitch;
-    rows = source && row_size <= surface->pitch
+    rows = plane.bytes && row_size <= surface->pitch
                ? malloc((size_t)surface->pitch * (surface->height + surface->height / 2))
                : NULL;
     if (!rows) {
@@ -421,7 +409,7 @@ static uint8_t *read_picture(const struct batch *batch, struct picture *picture)
     for (uint32_t y = 0; y < surface->height + surface->height / 2; y++) {
         uint32_t row = y < surface->height ? y : surface->chroma_row + y - surface->height;
 
-        copy_row(surface, source, available, row, rows + (size_t)y * surface->pitch, row_size);
+        surface_read_row(&plane, row, rows + (size_t)y * surface->pitch, row_size);
     }
     picture->luma = rows;
     picture->chroma = rows + (size_t)surface->pitch * surface->height;
@@ -597,12 +585,33 @@ static void code_slices(struct batch *batch, bool all)
 /* ---- Commands */
 
 /* The engines do more than is modelled. */
-static void check_work(const struct batch *batch, bool encodes, bool is_known)
+static void check_encoding(const struct batch *batch, bool is_known)
 {
-    if (!encodes)
-        report_undone(batch->file->device, "decoding");
-    else if (!is_known)
+    if (!is_known)
         report_undone(batch->file->device, "encoding of other codecs than H.264 and H.265");
+}
+
+static void select_pipe(struct batch *batch, const uint32_t *words)
+{
+    struct mfx_context *context = batch->mfx;
+
+    context->decodes = !(words[1] & MFX_ENCODES);
+    if (context->decodes) {
+        mfd_select(batch, &context->mfd, words);
+        return;
+    }
+    check_encoding(batch, (words[1] & MFX_STANDARD_MASK) == MFX_STANDARD_AVC);
+    begin_picture(context, false);
+}
+
+static void select_hevc_pipe(struct batch *batch, const uint32_t *words)
+{
+    batch->mfx->decodes = false;
+    if (words[1] & HCP_ENCODES)
+        check_encoding(batch, (words[1] & HCP_STANDARD_MASK) == HCP_STANDARD_HEVC);
+    else
+        report_undone(batch->file->device, "decoding of other codecs than H.264 and JPEG");
+    begin_picture(batch->mfx, true);
 }
 
 /* How many dwords of each command are read. */
@@ -639,17 +648,19 @@ void mfx_execute(struct batch *batch, const uint32_t *words, size_t count)
         message("the command %x has %zu dwords, fewer than it needs", command, count);
         return;
     }
+    if (context->decodes && command != MFX_PIPE_MODE_SELECT && command != HCP_PIPE_MODE_SELECT) {
+        mfd_execute(batch, context->mfd, words, count);
+        return;
+    }
     switch (command) {
     case MFX_PIPE_MODE_SELECT:
-        check_work(batch, words[1] & MFX_ENCODES, (words[1] & MFX_STANDARD_MASK) == MFX_STANDARD_AVC);
-        begin_picture(context, false);
+        select_pipe(batch, words);
         break;
     case HCP_PIPE_MODE_SELECT:
-        check_work(batch, words[1] & HCP_ENCODES, (words[1] & HCP_STANDARD_MASK) == HCP_STANDARD_HEVC);
-        begin_picture(context, true);
+        select_hevc_pipe(batch, words);
         break;
     case MFX_SURFACE_STATE:
-        if (get(words, MFX_SURFACE_ID) == SURFACE_OF_SOURCE || !context->surface.pitch)
+        if (command_get(words, MFX_SURFACE_ID) == SURFACE_OF_SOURCE || !context->surface.pitch)
             take_surface(context, words);
         break;
     case VDENC_SRC_SURFACE_STATE:
@@ -669,7 +680,7 @@ void mfx_execute(struct batch *batch, const uint32_t *words, size_t count)
         take_output(batch, words + HCP_IND_OBJ_PAK_BSE, words + HCP_IND_OBJ_PAK_BSE_END);
         break;
     case MFX_AVC_IMG_STATE:
-        context->cabac = get(words, MFX_AVC_IMG_ENTROPY_CODING);
+        context->cabac = command_get(words, MFX_AVC_IMG_ENTROPY_CODING);
         break;
     case MFX_AVC_SLICE_STATE:
         take_h264_slice(context, words);

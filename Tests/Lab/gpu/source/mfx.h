@@ -18,6 +18,9 @@ uint32_t *mfx_registers(struct mfx_context *context);
 /* What the bytecount registers say: of the picture so far. */
 uint32_t mfx_coded_bytes(const struct mfx_context *context);
 
+/* What the register of decoding errors says; 0: none. */
+uint32_t mfx_error_flags(const struct mfx_context *context);
+
 /* A region of HUC_VIRTUAL_ADDR_STATE; 0 if there is none. */
 uint64_t mfx_huc_region(const struct mfx_context *context, unsigned region);
 /* How many batches of HuC's were started for this picture, and where the commands for the next one are: 0 not known. */

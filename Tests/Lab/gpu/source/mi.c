@@ -104,6 +104,8 @@ static uint32_t read_register(struct batch *batch, uint32_t offset)
     case MFC_BITSTREAM_BYTECOUNT_FRAME:
     case HCP_BITSTREAM_BYTECOUNT_FRAME:
         return mfx_coded_bytes(batch->mfx);
+    case MFX_ERROR_FLAGS:
+        return mfx_error_flags(batch->mfx);
     case HUC_STATUS2:
         return HUC_FIRMWARE_LOADED;
     default:

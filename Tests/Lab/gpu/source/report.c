@@ -123,6 +123,22 @@ void report_picture(struct device *device, const struct picture_record *record, 
         write_log(record, picture, &digest);
 }
 
+void report_decoded(struct device *device, const struct decode_record *record, const struct decoded *picture)
+{
+    static const char *const codecs[DECODER_CODECS] = {"h264", "jpeg"};
+    struct statistics *statistics = &device->statistics;
+
+    if (record->result == PICTURE_CODED)
+        statistics->decoded[record->codec]++;
+    else
+        statistics->undecoded++;
+    statistics->damaged += record->result == PICTURE_CODED && picture->damaged;
+    if (log_file)
+        fprintf(log_file, "{\"op\":\"decode\",\"codec\":\"%s\",\"frame\":%u,\"w\":%u,\"h\":%u,\"bytes\":%zu,\"err\":%d}\n",
+                codecs[record->codec], record->number, picture->width, picture->height, record->bytes,
+                record->result);
+}
+
 void report_opened(struct device *device)
 {
     process = getpid();
@@ -242,6 +258,12 @@ static void write_pictures(FILE *file, const struct statistics *statistics)
     write_number(file, ",", "failed", statistics->failed);
     fprintf(file, "}");
     write_number(file, ",", "coded_bytes", statistics->coded_bytes);
+    fprintf(file, ",\"decoded\":{");
+    write_number(file, "", "h264", statistics->decoded[DECODER_H264]);
+    write_number(file, ",", "jpeg", statistics->decoded[DECODER_JPEG]);
+    write_number(file, ",", "damaged", statistics->damaged);
+    write_number(file, ",", "failed", statistics->undecoded);
+    fprintf(file, "}");
     write_number(file, ",", "memory_peak", statistics->memory_peak);
     write_number(file, ",", "imports", statistics->imports);
     write_number(file, ",", "faults", statistics->faults);

@@ -3,6 +3,7 @@
 #ifndef REPORT_H
 #define REPORT_H
 
+#include "decoder.h"
 #include "picture.h"
 
 #include <stdbool.h>
@@ -33,6 +34,14 @@ struct picture_record {
     enum picture_result result;
 };
 
+/* What a driver had decoded. */
+struct decode_record {
+    enum decoder_codec codec;
+    unsigned number;
+    size_t bytes;
+    enum picture_result result; /* OVERFLOW: it does not fit into its surface */
+};
+
 enum { UNMODELLED_LIMIT = 16, UNMODELLED_SIZE = 64 };
 
 /* What was made and never freed: when a node's last descriptor was closed, or at the end. */
@@ -46,6 +55,7 @@ struct statistics {
     uint64_t ioctls, submissions, opened;
     uint64_t pictures[2], intra, skipped, failed; /* pictures: H.265, H.264 */
     uint64_t coded_bytes;
+    uint64_t decoded[DECODER_CODECS], damaged, undecoded; /* by codec; damaged ones are among them */
     uint64_t sessions_opened, sessions_closed;
     uint64_t memory_peak, imports, faults;
     struct leftovers closed; /* by closing the node */
@@ -62,6 +72,7 @@ void report_forked(void);
 
 /* With the lock held. */
 void report_picture(struct device *device, const struct picture_record *record, const struct picture *picture);
+void report_decoded(struct device *device, const struct decode_record *record, const struct decoded *picture);
 void report_opened(struct device *device);
 void report_closed(const struct file *file); /* the node's last descriptor is gone, and `file` is about to be freed */
 void report_memory(struct device *device, uint64_t bytes); /* that its buffers take now */

@@ -1,10 +1,11 @@
-/* No shader runs here. Three of Mesa 22.3's compute shaders, and what became of them in Mesa 25, are known by the
+/* No shader runs here. Some of Mesa 22.3's compute shaders, and what became of them in Mesa 25, are known by the
  * instructions for images that they have and by their arguments, and their effect is had without them:
  *   one that stores alone is si_compute_clear_render_target: a fresh surface is made grey; Mesa 25's si_compute_blit
  *   does the same, with the image in the list, and the colour as halves in user SGPRs 9 and 10;
  *   one that loads and stores is si_compute_copy_image: vaGetImage has a plane copied to where the CPU reads it;
  *   one without any of these, but with two buffers of a size in user SGPRs 4 to 11, of which its threads cover 16 bytes
  *   each, is Mesa 25's si_compute_clear_copy_buffer: the first is copied to the second;
+ *   with one buffer in 8 to 11 it is si_compute_do_clear_or_copy: a decoder's new buffer is filled with user SGPRs 4 to 7;
  *   one that samples is vl_compositor_yuv_deint_full with VL_COMPOSITOR_WEAVE, where what it samples are two fields of
  *   the plane that it stores to. Mesa 22.3 makes a surface as an array of two layers of half the height, and the first
  *   use in an encoder moves it into a new buffer of whole pictures (va/picture.c).
@@ -37,6 +38,8 @@ enum {
     LARGEST_PADDING = 32,           /* rows: the fields' heights are aligned to 16 */
     GFX9 = 9,
     GFX10 = 10,
+    THREAD_BYTES = 16, /* of a thread that clears or copies a buffer */
+    VALUE_DWORDS = 4,
     PITCH_ALIGNMENT = 256, /* GFX10's descriptors have no pitch: that of linear images is aligned */
 };
 
@@ -114,6 +117,8 @@ static struct format gfx9_format(const uint32_t *words)
         return (struct format){1, 2};
     case 3: /* 8_8 */
         return (struct format){2, 1};
+    case 4: /* 32: two pixels of YUYV */
+        return (struct format){1, 4};
     case 5: /* 16_16 */
         return (struct format){2, 2};
     default:
@@ -130,6 +135,8 @@ static struct format gfx10_format(const uint32_t *words)
         return (struct format){1, 2};
     case 14:
         return (struct format){2, 1};
+    case 20: /* …_32_UINT */
+        return (struct format){1, 4};
     case 23:
         return (struct format){2, 2};
     default:
@@ -212,6 +219,8 @@ static bool fill(const struct file *file, const struct image *image, uint32_t la
     uint32_t width = image->width, height = image->height, values[2];
     uint8_t *target = pixels(file, image, 0, 0, layer, width, height);
 
+    if (image->format.component_size > sizeof(uint16_t))
+        return false; /* those are copied only */
     for (size_t i = 0; i < image->format.components; i++)
         values[i] = unorm(colour[i], image->format.component_size == 1 ? UINT8_MAX : UINT16_MAX);
     for (size_t y = 0; target && y < height; y++)
@@ -283,15 +292,29 @@ static bool copy(const struct file *file, const uint32_t *registers, const uint3
 /* A buffer's descriptor: its bytes, null where it is none. */
 static uint8_t *buffer(const struct file *file, const uint32_t *words)
 {
-    enum { BYTES = 0x27fac }; /* SQ_BUF_RSRC_WORD3 of a buffer of bytes */
+    /* SQ_BUF_RSRC_WORD3 of a buffer of bytes */
+    uint32_t whole = file->device->model.amd->gfx_major == GFX9 ? 0x27fac : 0x31016fac;
     uint64_t address = 0xffff000000000000ULL | (uint64_t)(words[1] & 0xffff) << 32 | words[0];
 
-    return words[3] == BYTES && !(words[1] >> 16) ? mapping_bytes(&file->handles, address, words[2]) : NULL;
+    return words[3] == whole && !(words[1] >> 16) ? mapping_bytes(&file->handles, address, words[2]) : NULL;
+}
+
+/* Each thread has 16 bytes, and those beyond the end nothing to do. */
+static bool clear_buffer(const struct file *file, const uint32_t *registers, const uint32_t *packet)
+{
+    const uint32_t *value = registers + FIRST_BUFFER, size = registers[SECOND_BUFFER + 2];
+    uint8_t *target = buffer(file, registers + SECOND_BUFFER);
+    uint64_t covered = (uint64_t)packet[1] * registers[COMPUTE_NUM_THREAD_X] * THREAD_BYTES;
+
+    if (!target || size % sizeof *value || covered < size || packet[2] != 1 || packet[3] != 1)
+        return false;
+    for (size_t i = 0; i < size / sizeof *value; i++)
+        memcpy(target + i * sizeof *value, &value[i % VALUE_DWORDS], sizeof *value);
+    return true;
 }
 
 static bool copy_buffer(const struct file *file, const uint32_t *registers, const uint32_t *packet)
 {
-    enum { THREAD_BYTES = 16 };
     const uint32_t *from = registers + FIRST_BUFFER, *to = registers + SECOND_BUFFER;
     const uint8_t *source = buffer(file, from);
     uint8_t *target = buffer(file, to);
@@ -350,7 +373,7 @@ static bool dispatch(const struct file *file, const uint32_t *registers, const u
     const uint32_t *list;
 
     if (!shader)
-        return copy_buffer(file, registers, packet);
+        return copy_buffer(file, registers, packet) || clear_buffer(file, registers, packet);
     if (!read_image(generation, registers + FIRST_IMAGE, &image))
         return shader == HAS_STORE && clear_only_image(file, registers);
     if (shader == HAS_STORE)

@@ -1,0 +1,28 @@
+/* A session that decodes H.264: slices as the driver gave them, behind parameter sets that are written again. */
+#ifndef H264_DECODING_H
+#define H264_DECODING_H
+
+#include "bits.h"
+#include "decoder.h"
+#include "h264_parameters.h"
+
+enum { H264_PARAMETER_SET_IDS = 256 };
+
+struct h264_decoding {
+    struct decoder decoder;
+    struct h264_parameters parameters; /* of this picture; the driver's engine sets them */
+    struct bit_writer slices;          /* of this picture so far */
+    bool uses[H264_PARAMETER_SET_IDS]; /* by pic_parameter_set_id */
+    unsigned pictures;
+};
+
+/* Takes a slice's NAL unit, without start code; others are passed over. `references`: how many the slice uses of each
+ * list, as the driver has it. */
+void h264_decoding_add(struct h264_decoding *decoding, const uint8_t *unit, size_t size, const unsigned references[2]);
+
+/* Decodes the slices. False where there is no picture. */
+bool h264_decoding_finish(struct h264_decoding *decoding, struct decoded *picture);
+
+void h264_decoding_free(struct h264_decoding *decoding);
+
+#endif

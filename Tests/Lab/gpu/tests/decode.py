@@ -1,0 +1,243 @@
+"""Decodes on the emulated GPU by ffmpeg, and holds each picture to what libavcodec decodes in software."""
+
+import os
+import random
+import shutil
+import threading
+import time
+
+import fields
+from encode import GPU, compiled
+from faults import NODE, Run, expect
+from judge import run as run_command
+
+GPUS = ("renoir", "rembrandt", "icelake", "kabylake")
+FEW = ("renoir", "icelake")
+PICTURES = 12
+VAAPI = ("-hwaccel", "vaapi", "-hwaccel_device", NODE, "-hwaccel_output_format", "vaapi")
+X264 = ("-c:v", "libx264", "-threads", "1")
+# By their names ffmpeg's source and encoder: what differs in the commands that a driver submits.
+H264 = {
+    "B frames and scaling lists": ("320x240", (*X264, "-bf", "3", "-refs", "4", "-x264opts", "cqm=jvt:8x8dct=1")),
+    "weights and slices": ("318x184", (*X264, "-bf", "3", "-x264opts", "weightp=2:weightb=1:slices=4:direct=temporal")),
+    "MBAFF": ("320x240", (*X264, "-bf", "2", "-flags", "+ilme+ildct", "-x264opts", "interlaced=1")),
+    "Baseline": ("176x144", (*X264, "-profile:v", "baseline", "-slices", "3")),
+    "CAVLC with B frames": ("176x144", (*X264, "-coder", "0", "-bf", "2", "-x264opts", "constrained-intra=1:no-deblock=1")),
+    "16 references": ("176x144", (*X264, "-bf", "8", "-g", "5", "-x264opts", "open-gop=1:ref=16:chroma-qp-offset=5")),
+    "High, large": ("1920x1080", (*X264, "-preset", "ultrafast", "-bf", "1")),
+}
+MJPEG = ("-c:v", "mjpeg", "-q:v", "3")
+JPEG = {
+    "4:2:0": ("320x240", ("-pix_fmt", "yuvj420p", *MJPEG)),
+    "4:2:0 of an odd size": ("318x182", ("-pix_fmt", "yuvj420p", *MJPEG)),
+    "4:2:2": ("640x480", ("-pix_fmt", "yuvj422p", *MJPEG)),
+    "4:2:2 of an odd size": ("318x182", ("-pix_fmt", "yuvj422p", *MJPEG)),
+    "4:2:0 with default tables and restarts": (
+        "320x240", ("-pix_fmt", "yuvj420p", *MJPEG, "-huffman", "default", "-threads", "4", "-thread_type", "slice")),
+}
+
+
+class Streams:
+    """Coded streams in a folder, each made at its first use."""
+
+    def __init__(self, folder):
+        self.folder, self.lock = folder, threading.Lock()
+
+    def path(self, name):
+        suffix = "mjpeg" if name in JPEG else "h264"
+        path = self.folder / f"decode-{name.replace(' ', '_').replace(':', '').replace(',', '')}.{suffix}"
+        with self.lock:
+            if not path.exists():
+                self.make(name, path)
+        return path
+
+    def make(self, name, path):
+        if name == "field pictures":
+            fields.write(path, PICTURES)
+            return
+        size, options = (H264 | JPEG)[name]
+        graph = f"testsrc2=s={size}:r=25,noise=all_seed=1:alls=8:allf=t"
+        run_command("ffmpeg", "-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i", graph, "-frames:v", str(PICTURES),
+                    *options, str(path))
+
+
+def formats(name):
+    """What is downloaded, and what is compared."""
+    return ("yuyv422", "yuv422p") if "4:2:2" in name else ("nv12", "yuv420p")
+
+
+def download(name):
+    surface, compared = formats(name)
+    return ("-vf", f"hwdownload,format={surface},format={compared}")
+
+
+def hashes(path):
+    return [line for line in path.read_text().splitlines() if not line.startswith("#")]
+
+
+def software(stream, name, path):
+    """What libavcodec makes of the stream."""
+    run_command("ffmpeg", "-nostdin", "-v", "error", "-y", "-i", str(stream), "-vf", f"format={formats(name)[1]}", "-f",
+                "framemd5", str(path))
+    return hashes(path)
+
+
+def decodes(folder, gpu, streams, name):
+    """Each picture is the same, and nothing is left."""
+    stream = streams.path(name)
+    run = Run(folder, gpu, {}, ("ffmpeg", "-nostdin", "-v", "error", *VAAPI, "-i", stream, *download(name), "-f", "framemd5",
+                                folder / "hashes")).finish()
+    expect(run.status == 0 and not run.said, run.said)
+    wanted = software(stream, name, folder / "wanted")
+    expect(len(wanted) == PICTURES and hashes(folder / "hashes") == wanted, "not the pictures that libavcodec decodes")
+    report = run.devices[0]
+    pictures = {"h264": 0, "jpeg": 0, "damaged": 0, "failed": 0}
+    pictures["jpeg" if name in JPEG else "h264"] = PICTURES * (2 if name == "field pictures" else 1)
+    expect(report["decoded"] == pictures and report["left"]["total"] == 0, f"the report: {report}")
+    expect(report["sessions"] == 0 if gpu in ("renoir", "rembrandt") and name in JPEG else report["sessions"] == 1,
+           f"sessions: {report}")
+
+
+def two_sessions(folder, gpu, streams):
+    """Two streams, a picture of each in turn."""
+    names = ("B frames and scaling lists", "4:2:0 of an odd size")
+    command = ["ffmpeg", "-nostdin", "-v", "error"]
+    for name in names:
+        command += [*VAAPI, "-i", streams.path(name)]
+    for number, name in enumerate(names):
+        command += ["-map", f"{number}:v", *download(name), "-f", "framemd5", folder / f"hashes-{number}"]
+    run = Run(folder, gpu, {}, command).finish()
+    expect(run.status == 0 and not run.said, run.said)
+    for number, name in enumerate(names):
+        wanted = software(streams.path(name), name, folder / "wanted")
+        expect(hashes(folder / f"hashes-{number}") == wanted, f"not the pictures of {name}")
+
+
+def transcodes(folder, gpu, streams):
+    """What is decoded is encoded on the same GPU, and stays as it is."""
+    stream = streams.path("B frames and scaling lists")
+    power = ("-low_power", "1") if gpu == "icelake" else ()
+    coded = folder / "coded.h264"
+    run = Run(folder, gpu, {}, ("ffmpeg", "-nostdin", "-v", "error", *VAAPI, "-i", stream, "-c:v", "h264_vaapi", *power, "-bf", "0",
+                                coded)).finish()
+    expect(run.status == 0 and not run.said, run.said)
+    wanted = software(stream, "h264", folder / "wanted")
+    strip = [line.split(",")[-1] for line in wanted]
+    found = [line.split(",")[-1] for line in software(coded, "h264", folder / "found")]
+    expect(found == strip, "not the pictures that were decoded")
+
+
+def ends(folder, gpu, stream, settings, name="h264", limit=60):
+    """The program ends, whatever it makes of it, and is not killed by a signal."""
+    run = Run(folder, gpu, settings, ("ffmpeg", "-nostdin", "-v", "error", *VAAPI, "-i", stream, *download(name), "-f", "null",
+                                      "-")).finish(limit=limit)
+    # Mesa ends the program itself where a submission is refused.
+    expect(run.status >= 0, f"the program ended by signal {-run.status}: {run.said}")
+    return run
+
+
+def lost_device(folder, gpu, streams):
+    for name in ("B frames and scaling lists", "4:2:0"):
+        run = ends(folder, gpu, streams.path(name), {"FAKEGPU_FAULTS": "lost 5"})
+        decoded = run.devices[0]["decoded"]
+        expect(decoded["h264"] + decoded["jpeg"] == 5 and run.devices[0]["faults"] >= 1, f"the report: {run.devices[0]}")
+        run.report_path.unlink()
+
+
+def hanging(folder, gpu, streams):
+    """Pictures that are waited for come no more; after a second the kernel resets the device."""
+    for name in ("B frames and scaling lists", "4:2:0"):
+        run = ends(folder, gpu, streams.path(name), {"FAKEGPU_FAULTS": "hang 5 1000"})
+        decoded = run.devices[0]["decoded"]
+        expect(decoded["h264"] + decoded["jpeg"] == 5 and run.took >= 1, f"{run.took:.1f} s, the report: {run.devices[0]}")
+        run.report_path.unlink()
+
+
+def slow(folder, gpu, streams):
+    run = ends(folder, gpu, streams.path("4:2:0"), {"FAKEGPU_FAULTS": "slow 100"})
+    # A copy by a shader does not wait for the engine here, so that the last pictures may not have been waited for.
+    faults = run.devices[0]["faults"]
+    expect(run.status == 0 and faults == PICTURES and run.took >= PICTURES * 0.05, f"{faults} slow, {run.took:.2f} s")
+
+
+def corrupt(folder, gpu, streams):
+    """Bytes that were changed anywhere, and files that were cut off: the pictures are whatever they are."""
+    generator = random.Random(1)
+    for name in ("B frames and scaling lists", "weights and slices", "4:2:0", "4:2:2"):
+        whole = streams.path(name).read_bytes()
+        for number in range(4):
+            damaged = bytearray(whole[: len(whole) // 2] if number == 3 else whole)
+            for _ in range((0, 1, 20, 0)[number]):
+                damaged[generator.randrange(200, len(damaged))] = generator.randrange(256)
+            stream = folder / f"damaged-{number}{streams.path(name).suffix}"
+            stream.parent.mkdir(parents=True, exist_ok=True)
+            stream.write_bytes(damaged)
+            ends(folder, gpu, stream, {}, name)
+
+
+def small_target(folder, gpu, streams):
+    """Where the picture is larger than its surface, nothing is written beyond it."""
+    library = compiled(folder.parent, "small_surfaces.so")
+    for name in ("B frames and scaling lists", "4:2:0"):
+        run = ends(folder, gpu, streams.path(name), {"LD_PRELOAD": str(library)}, name)
+        decoded = run.devices[0]["decoded"]
+        expect(not decoded["h264"] and not decoded["jpeg"], f"the report: {run.devices[0]}")
+        run.report_path.unlink()
+
+
+def processes_with(word):
+    """The processes that have it in their environment."""
+    found = []
+    for process in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{process}/environ", "rb") as environment:
+                if word.encode() in environment.read():
+                    found.append(process)
+        except (OSError, ValueError):
+            pass
+    return found
+
+
+def leaves_no_process(folder, gpu, streams):
+    """What decodes ends with the program, is none of its children, and cannot be waited for."""
+    script = f"""
+import os, subprocess
+subprocess.run({[str(word) for word in ("ffmpeg", "-nostdin", "-v", "error", *VAAPI, "-i", streams.path("4:2:0"), "-f", "null", "-")]}, check=True)
+try:
+    os.waitpid(-1, os.WNOHANG)
+    raise SystemExit("there is a child")
+except ChildProcessError:
+    pass
+"""
+    run = Run(folder, gpu, {}, ("/usr/bin/python3", "-c", script)).finish()
+    expect(run.status == 0, run.said)
+    deadline = time.monotonic() + 10
+    while processes_with(str(run.report_path)):
+        expect(time.monotonic() < deadline, "a process is left")
+        time.sleep(0.05)
+
+
+def without_decoder(folder, gpu, streams):
+    """Where the program that decodes is missing, that is said once, and nothing is decoded."""
+    folder.mkdir(parents=True, exist_ok=True)
+    library = (os.environ.get("FAKEGPU_PRELOAD") or str(GPU / ".build/fakegpu.so")).split(":")
+    alone = shutil.copy(library[-1], folder / "fakegpu.so")
+    run = ends(folder, gpu, streams.path("4:2:0"), {"FAKEGPU_PRELOAD": ":".join([*library[:-1], str(alone)])})
+    expect(run.said.count("nothing can be decoded") == 1, run.said)
+    expect(run.devices[0]["decoded"]["failed"] == PICTURES, f"the report: {run.devices[0]}")
+
+
+def all_tests(folder, short):
+    """Each a name and a function that raises what is wrong."""
+    streams = Streams(folder)
+    for gpu in FEW if short else GPUS:
+        for name in (*H264, "field pictures", *JPEG):
+            path = folder / f"{gpu}-decode-{name}".replace(" ", "_").replace(":", "")
+            yield f"{gpu}: decodes {'JPEG' if name in JPEG else 'H.264'}, {name}", lambda gpu=gpu, name=name, path=path: decodes(
+                path, gpu, streams, name)
+    for gpu in FEW:
+        for test in (two_sessions, transcodes, lost_device, hanging, slow, corrupt, small_target, leaves_no_process,
+                     without_decoder):
+            path = folder / f"{gpu}-decode-{test.__name__}"
+            yield f"{gpu}: decoding, {test.__name__.replace('_', ' ')}", lambda gpu=gpu, test=test, path=path: test(
+                path, gpu, streams)
