@@ -1,5 +1,5 @@
-/* What fakegpu.so and the program `fakegpu-decode` say to each other over a socket: a request with an access unit, and a
- * reply with its picture. Both are built together, and of one machine. */
+/* What fakegpu.so and the program `fakegpu-decode` say to each other over a socket: a request with an access unit, and
+ * a reply with its picture. Both are built together, for one machine. */
 #ifndef DECODER_PROTOCOL_H
 #define DECODER_PROTOCOL_H
 

@@ -156,15 +156,15 @@ struct command_field {
 
 #define FIELD(dword, high, low) ((struct command_field){(dword), (low), (high) - (low) + 1})
 
-static inline uint32_t command_get(const uint32_t *words, struct command_field field)
+static inline uint32_t get(const uint32_t *words, struct command_field field)
 {
     return words[field.dword] >> field.bit & (uint32_t)((1ULL << field.width) - 1);
 }
 
 /* The same as a number with a sign. */
-static inline int32_t command_get_signed(const uint32_t *words, struct command_field field)
+static inline int32_t get_signed(const uint32_t *words, struct command_field field)
 {
-    return (int32_t)(command_get(words, field) << (32 - field.width)) >> (32 - field.width);
+    return (int32_t)(get(words, field) << (32 - field.width)) >> (32 - field.width);
 }
 
 /* MFX_SURFACE_STATE and VDENC_SRC_SURFACE_STATE, which are alike; sizes and the pitch less one. */
@@ -286,7 +286,16 @@ enum media_addresses {
 };
 
 /* MFX_JPEG_INPUT_FORMAT: the samples of a unit, in blocks of luma and of chroma. */
-enum jpeg_input_format { JPEG_GREY, JPEG_420, JPEG_422H_2Y, JPEG_444, JPEG_411, JPEG_422V_2Y, JPEG_422H_4Y, JPEG_422V_4Y };
+enum jpeg_input_format {
+    JPEG_GREY,
+    JPEG_420,
+    JPEG_422H_2Y,
+    JPEG_444,
+    JPEG_411,
+    JPEG_422V_2Y,
+    JPEG_422H_4Y,
+    JPEG_422V_4Y,
+};
 
 enum jpeg_output_format { JPEG_PLANAR, JPEG_NV12, JPEG_UYVY, JPEG_YUY2 };
 

@@ -70,11 +70,11 @@ void mfd_select(const struct batch *batch, struct mfd **mfd, const uint32_t *wor
 static void take_target(struct mfd *mfd, const uint32_t *words)
 {
     mfd->target = (struct target){
-        .pitch = command_get(words, SURFACE_PITCH) + 1,
-        .tiled = command_get(words, SURFACE_TILED_Y),
-        .half_chroma_pitch = command_get(words, SURFACE_HALF_PITCH_FOR_CHROMA),
-        .chroma_row = command_get(words, SURFACE_CHROMA_ROW),
-        .cr_row = command_get(words, SURFACE_CR_ROW),
+        .pitch = get(words, SURFACE_PITCH) + 1,
+        .tiled = get(words, SURFACE_TILED_Y),
+        .half_chroma_pitch = get(words, SURFACE_HALF_PITCH_FOR_CHROMA),
+        .chroma_row = get(words, SURFACE_CHROMA_ROW),
+        .cr_row = get(words, SURFACE_CR_ROW),
     };
 }
 
@@ -82,36 +82,36 @@ static void take_image(struct mfd *mfd, const uint32_t *words)
 {
     struct h264_parameters *parameters = &mfd->h264.parameters;
 
-    parameters->width = command_get(words, MFX_AVC_IMG_WIDTH) + 1;
-    parameters->height = command_get(words, MFX_AVC_IMG_HEIGHT) + 1;
-    parameters->is_monochrome = !command_get(words, MFX_AVC_IMG_CHROMA_FORMAT);
-    parameters->frame_mbs_only = command_get(words, MFX_AVC_IMG_FRAME_MBS_ONLY);
-    parameters->mb_adaptive_frame_field = command_get(words, MFX_AVC_IMG_MBAFF);
-    parameters->direct_8x8_inference = command_get(words, MFX_AVC_IMG_DIRECT_8X8_INFERENCE);
-    parameters->log2_max_frame_num = command_get(words, MFX_AVC_IMG_LOG2_MAX_FRAME_NUM) + 4;
-    parameters->pic_order_cnt_type = command_get(words, MFX_AVC_IMG_PIC_ORDER_CNT_TYPE);
-    parameters->log2_max_pic_order_cnt_lsb = command_get(words, MFX_AVC_IMG_LOG2_MAX_PIC_ORDER_CNT) + 4;
-    parameters->delta_pic_order_always_zero = command_get(words, MFX_AVC_IMG_DELTA_PIC_ORDER_ALWAYS_ZERO);
+    parameters->width = get(words, MFX_AVC_IMG_WIDTH) + 1;
+    parameters->height = get(words, MFX_AVC_IMG_HEIGHT) + 1;
+    parameters->is_monochrome = !get(words, MFX_AVC_IMG_CHROMA_FORMAT);
+    parameters->frame_mbs_only = get(words, MFX_AVC_IMG_FRAME_MBS_ONLY);
+    parameters->mb_adaptive_frame_field = get(words, MFX_AVC_IMG_MBAFF);
+    parameters->direct_8x8_inference = get(words, MFX_AVC_IMG_DIRECT_8X8_INFERENCE);
+    parameters->log2_max_frame_num = get(words, MFX_AVC_IMG_LOG2_MAX_FRAME_NUM) + 4;
+    parameters->pic_order_cnt_type = get(words, MFX_AVC_IMG_PIC_ORDER_CNT_TYPE);
+    parameters->log2_max_pic_order_cnt_lsb = get(words, MFX_AVC_IMG_LOG2_MAX_PIC_ORDER_CNT) + 4;
+    parameters->delta_pic_order_always_zero = get(words, MFX_AVC_IMG_DELTA_PIC_ORDER_ALWAYS_ZERO);
     parameters->max_num_ref_frames = FRAME_REFERENCES;
-    parameters->entropy_coding_mode = command_get(words, MFX_AVC_IMG_ENTROPY_CODING);
-    parameters->bottom_field_pic_order_in_frame_present = command_get(words, MFX_AVC_IMG_PIC_ORDER_PRESENT);
-    parameters->weighted_pred = command_get(words, MFX_AVC_IMG_WEIGHTED_PRED);
-    parameters->weighted_bipred_idc = command_get(words, MFX_AVC_IMG_WEIGHTED_BIPRED_IDC);
-    parameters->pic_init_qp = command_get_signed(words, MFX_AVC_IMG_INITIAL_QP) + 26;
+    parameters->entropy_coding_mode = get(words, MFX_AVC_IMG_ENTROPY_CODING);
+    parameters->bottom_field_pic_order_in_frame_present = get(words, MFX_AVC_IMG_PIC_ORDER_PRESENT);
+    parameters->weighted_pred = get(words, MFX_AVC_IMG_WEIGHTED_PRED);
+    parameters->weighted_bipred_idc = get(words, MFX_AVC_IMG_WEIGHTED_BIPRED_IDC);
+    parameters->pic_init_qp = get_signed(words, MFX_AVC_IMG_INITIAL_QP) + 26;
     parameters->pic_init_qs = 26;
-    parameters->chroma_qp_index_offset[0] = command_get_signed(words, MFX_AVC_IMG_CB_QP_OFFSET);
-    parameters->chroma_qp_index_offset[1] = command_get_signed(words, MFX_AVC_IMG_CR_QP_OFFSET);
-    parameters->deblocking_filter_control_present = command_get(words, MFX_AVC_IMG_DEBLOCKING_CONTROL);
-    parameters->constrained_intra_pred = command_get(words, MFX_AVC_IMG_CONSTRAINED_INTRA);
-    parameters->redundant_pic_cnt_present = command_get(words, MFX_AVC_IMG_REDUNDANT_PIC_CNT);
-    parameters->transform_8x8_mode = command_get(words, MFX_AVC_IMG_TRANSFORM_8X8);
+    parameters->chroma_qp_index_offset[0] = get_signed(words, MFX_AVC_IMG_CB_QP_OFFSET);
+    parameters->chroma_qp_index_offset[1] = get_signed(words, MFX_AVC_IMG_CR_QP_OFFSET);
+    parameters->deblocking_filter_control_present = get(words, MFX_AVC_IMG_DEBLOCKING_CONTROL);
+    parameters->constrained_intra_pred = get(words, MFX_AVC_IMG_CONSTRAINED_INTRA);
+    parameters->redundant_pic_cnt_present = get(words, MFX_AVC_IMG_REDUNDANT_PIC_CNT);
+    parameters->transform_8x8_mode = get(words, MFX_AVC_IMG_TRANSFORM_8X8);
 }
 
 static void take_matrices(struct mfd *mfd, const uint32_t *words)
 {
     const uint8_t *matrices = (const uint8_t *)(words + MFX_QM_FIRST);
     uint8_t (*lists)[64] = mfd->h264.parameters.scaling_lists;
-    uint32_t type = command_get(words, MFX_QM_TYPE);
+    uint32_t type = get(words, MFX_QM_TYPE);
 
     if (mfd->standard == MFX_STANDARD_JPEG) {
         if (type < JPEG_COMPONENTS)
@@ -181,8 +181,8 @@ static const uint8_t *data(const struct batch *batch, const struct mfd *mfd, con
 {
     const uint8_t *bytes;
 
-    *size = command_get(words, MFD_DATA_LENGTH);
-    bytes = batch_bytes(batch, mfd->bitstream + command_get(words, MFD_DATA_START), *size);
+    *size = get(words, MFD_DATA_LENGTH);
+    bytes = batch_bytes(batch, mfd->bitstream + get(words, MFD_DATA_START), *size);
     if (!bytes)
         message("the bitstream of %zu bytes is not where the driver says", *size);
     return bytes;
@@ -200,7 +200,7 @@ static void take_slice(const struct batch *batch, struct mfd *mfd, const uint32_
     if (bytes)
         h264_decoding_add(&mfd->h264, bytes, size, mfd->references);
     mfd->coded += size;
-    if (!command_get(words, MFD_AVC_LAST_SLICE) || !engine_begin_picture(batch->file->device))
+    if (!get(words, MFD_AVC_LAST_SLICE) || !engine_begin_picture(batch->file->device))
         return;
     if (h264_decoding_finish(&mfd->h264, &picture))
         record.result = PICTURE_CODED;
@@ -222,25 +222,25 @@ static const struct {
 
 static void take_jpeg_picture(const struct batch *batch, struct mfd *mfd, const uint32_t *words)
 {
-    uint32_t format = command_get(words, MFX_JPEG_INPUT_FORMAT);
+    uint32_t format = get(words, MFX_JPEG_INPUT_FORMAT);
 
-    mfd->jpeg.width = (command_get(words, MFX_JPEG_WIDTH) + 1) * BLOCK_SIZE;
-    mfd->jpeg.height = (command_get(words, MFX_JPEG_HEIGHT) + 1) * BLOCK_SIZE;
+    mfd->jpeg.width = (get(words, MFX_JPEG_WIDTH) + 1) * BLOCK_SIZE;
+    mfd->jpeg.height = (get(words, MFX_JPEG_HEIGHT) + 1) * BLOCK_SIZE;
     mfd->jpeg.components = samplings[format].components;
     mfd->jpeg.sampling[0] = samplings[format].luma;
     mfd->jpeg.sampling[1] = mfd->jpeg.sampling[2] = samplings[format].chroma;
-    mfd->output_format = command_get(words, MFX_JPEG_OUTPUT_FORMAT);
-    mfd->halves_chroma = command_get(words, MFX_JPEG_VERTICAL_DOWN_SAMPLING);
-    if (command_get(words, MFX_JPEG_ROTATION))
+    mfd->output_format = get(words, MFX_JPEG_OUTPUT_FORMAT);
+    mfd->halves_chroma = get(words, MFX_JPEG_VERTICAL_DOWN_SAMPLING);
+    if (get(words, MFX_JPEG_ROTATION))
         report_undone(batch->file->device, "rotation of JPEG");
-    if (command_get(words, MFX_JPEG_AVERAGE_SAMPLING) || command_get(words, MFX_JPEG_HORIZONTAL_DOWN_SAMPLING) ||
-        command_get(words, MFX_JPEG_VERTICAL_UP_SAMPLING))
+    if (get(words, MFX_JPEG_AVERAGE_SAMPLING) || get(words, MFX_JPEG_HORIZONTAL_DOWN_SAMPLING) ||
+        get(words, MFX_JPEG_VERTICAL_UP_SAMPLING))
         report_undone(batch->file->device, "sampling of JPEG other than leaving out rows");
 }
 
 static void take_huffman_table(struct mfd *mfd, const uint32_t *words)
 {
-    struct jpeg_huffman *table = &mfd->jpeg.huffman[command_get(words, MFX_JPEG_HUFFMAN_TABLE)];
+    struct jpeg_huffman *table = &mfd->jpeg.huffman[get(words, MFX_JPEG_HUFFMAN_TABLE)];
 
     *table = (struct jpeg_huffman){.is_known = true};
     memcpy(table->dc_counts, words + MFX_JPEG_DC_COUNTS, JPEG_DC_VALUES); /* no code is longer */
@@ -253,7 +253,7 @@ static void take_scan(const struct batch *batch, struct mfd *mfd, const uint32_t
 {
     struct decode_record record = {.codec = DECODER_JPEG, .result = PICTURE_IMPOSSIBLE};
     unsigned all = mfd->jpeg.components == 1 ? 1 : SCAN_ALL;
-    unsigned components = command_get(words, MFD_JPEG_SCAN_COMPONENTS) & all;
+    unsigned components = get(words, MFD_JPEG_SCAN_COMPONENTS) & all;
     struct decoded picture = {0};
     size_t size;
     const uint8_t *bytes = data(batch, mfd, words, &size);
@@ -262,7 +262,7 @@ static void take_scan(const struct batch *batch, struct mfd *mfd, const uint32_t
         return;
     if (!mfd->scanned)
         jpeg_write_header(&mfd->file, &mfd->jpeg);
-    jpeg_write_scan(&mfd->file, &mfd->jpeg, components, command_get(words, MFD_JPEG_RESTART_INTERVAL), bytes, size);
+    jpeg_write_scan(&mfd->file, &mfd->jpeg, components, get(words, MFD_JPEG_RESTART_INTERVAL), bytes, size);
     mfd->scanned |= components;
     if (mfd->scanned != all || !engine_begin_picture(batch->file->device))
         return;
@@ -322,8 +322,8 @@ void mfd_execute(const struct batch *batch, struct mfd *mfd, const uint32_t *wor
         take_image(mfd, words);
         break;
     case MFX_AVC_SLICE_STATE:
-        mfd->references[0] = command_get(words, MFX_AVC_SLICE_REFERENCES_0);
-        mfd->references[1] = command_get(words, MFX_AVC_SLICE_REFERENCES_1);
+        mfd->references[0] = get(words, MFX_AVC_SLICE_REFERENCES_0);
+        mfd->references[1] = get(words, MFX_AVC_SLICE_REFERENCES_1);
         break;
     case MFD_AVC_BSD_OBJECT:
         take_slice(batch, mfd, words);

@@ -185,11 +185,11 @@ static void begin_picture(struct mfx_context *context, bool hevc)
 static void take_surface(struct mfx_context *context, const uint32_t *words)
 {
     context->surface = (struct surface){
-        .width = command_get(words, SURFACE_WIDTH) + 1,
-        .height = command_get(words, SURFACE_HEIGHT) + 1,
-        .pitch = command_get(words, SURFACE_PITCH) + 1,
-        .tiled = command_get(words, SURFACE_TILED_Y),
-        .chroma_row = command_get(words, SURFACE_CHROMA_ROW),
+        .width = get(words, SURFACE_WIDTH) + 1,
+        .height = get(words, SURFACE_HEIGHT) + 1,
+        .pitch = get(words, SURFACE_PITCH) + 1,
+        .tiled = get(words, SURFACE_TILED_Y),
+        .chroma_row = get(words, SURFACE_CHROMA_ROW),
     };
 }
 
@@ -227,26 +227,26 @@ static void take_h264_slice(struct mfx_context *context, const uint32_t *words)
 {
     uint32_t width = (context->surface.width + H264_MACROBLOCK_SIZE - 1) / H264_MACROBLOCK_SIZE;
 
-    context->slice_type = command_get(words, MFX_AVC_SLICE_TYPE);
-    context->qp = (int)command_get(words, MFX_AVC_SLICE_QP);
-    context->cabac_init = command_get(words, MFX_AVC_SLICE_CABAC_INIT_IDC);
-    context->first = command_get(words, MFX_AVC_SLICE_COLUMN) + command_get(words, MFX_AVC_SLICE_ROW) * width;
-    context->next_first = command_get(words, MFX_AVC_SLICE_NEXT_COLUMN) + command_get(words, MFX_AVC_SLICE_NEXT_ROW) * width;
-    context->last_slice = command_get(words, MFX_AVC_SLICE_IS_LAST);
+    context->slice_type = get(words, MFX_AVC_SLICE_TYPE);
+    context->qp = (int)get(words, MFX_AVC_SLICE_QP);
+    context->cabac_init = get(words, MFX_AVC_SLICE_CABAC_INIT_IDC);
+    context->first = get(words, MFX_AVC_SLICE_COLUMN) + get(words, MFX_AVC_SLICE_ROW) * width;
+    context->next_first = get(words, MFX_AVC_SLICE_NEXT_COLUMN) + get(words, MFX_AVC_SLICE_NEXT_ROW) * width;
+    context->last_slice = get(words, MFX_AVC_SLICE_IS_LAST);
 }
 
 static void take_vdenc_image(struct mfx_context *context, const uint32_t *words)
 {
-    context->rows = command_get(words, VDENC_AVC_FRAME_HEIGHT) + 1;
-    context->slice_rows = command_get(words, VDENC_AVC_SLICE_HEIGHT) + 1;
+    context->rows = get(words, VDENC_AVC_FRAME_HEIGHT) + 1;
+    context->slice_rows = get(words, VDENC_AVC_SLICE_HEIGHT) + 1;
 }
 
 static void take_hevc_picture(struct mfx_context *context, const uint32_t *words)
 {
-    unsigned log2_min_coding_block = 3 + command_get(words, HCP_PIC_MIN_CODING_BLOCK);
+    unsigned log2_min_coding_block = 3 + get(words, HCP_PIC_MIN_CODING_BLOCK);
 
-    context->width = (command_get(words, HCP_PIC_WIDTH) + 1) << log2_min_coding_block;
-    context->height = (command_get(words, HCP_PIC_HEIGHT) + 1) << log2_min_coding_block;
+    context->width = (get(words, HCP_PIC_WIDTH) + 1) << log2_min_coding_block;
+    context->height = (get(words, HCP_PIC_HEIGHT) + 1) << log2_min_coding_block;
 }
 
 /* The address of a block by its column and row. */
@@ -261,14 +261,14 @@ static uint32_t coding_tree_block(const struct mfx_context *context, uint32_t co
 
 static void take_hevc_slice(struct mfx_context *context, const uint32_t *words)
 {
-    context->slice_type = command_get(words, HCP_SLICE_TYPE);
-    context->qp = (int)command_get(words, HCP_SLICE_QP);
-    context->sao_luma = command_get(words, HCP_SLICE_SAO_LUMA);
-    context->sao_chroma = command_get(words, HCP_SLICE_SAO_CHROMA);
-    context->cabac_init = command_get(words, HCP_SLICE_CABAC_INIT);
-    context->first_block = coding_tree_block(context, command_get(words, HCP_SLICE_COLUMN), command_get(words, HCP_SLICE_ROW));
-    context->next_block = coding_tree_block(context, command_get(words, HCP_SLICE_NEXT_COLUMN), command_get(words, HCP_SLICE_NEXT_ROW));
-    context->last_slice = command_get(words, HCP_SLICE_IS_LAST);
+    context->slice_type = get(words, HCP_SLICE_TYPE);
+    context->qp = (int)get(words, HCP_SLICE_QP);
+    context->sao_luma = get(words, HCP_SLICE_SAO_LUMA);
+    context->sao_chroma = get(words, HCP_SLICE_SAO_CHROMA);
+    context->cabac_init = get(words, HCP_SLICE_CABAC_INIT);
+    context->first_block = coding_tree_block(context, get(words, HCP_SLICE_COLUMN), get(words, HCP_SLICE_ROW));
+    context->next_block = coding_tree_block(context, get(words, HCP_SLICE_NEXT_COLUMN), get(words, HCP_SLICE_NEXT_ROW));
+    context->last_slice = get(words, HCP_SLICE_IS_LAST);
 }
 
 /* HuC came with Broadwell's successors: addresses are always 48 bits. */
@@ -352,7 +352,7 @@ static void append(struct mfx_context *context, const uint8_t *bytes, size_t bit
 static void insert(struct mfx_context *context, const uint32_t *words, size_t count)
 {
     struct slice_header *header = &context->slice_header;
-    uint32_t last_bits = command_get(words, INSERT_BITS_IN_LAST_DWORD), plain_count = command_get(words, INSERT_PLAIN_BYTES);
+    uint32_t last_bits = get(words, INSERT_BITS_IN_LAST_DWORD), plain_count = get(words, INSERT_PLAIN_BYTES);
     bool escaped = words[1] & INSERT_EMULATION_PREVENTION;
     const uint8_t *bytes = (const uint8_t *)(words + INSERT_FIRST_DATA);
     size_t bit_count;
@@ -660,7 +660,7 @@ void mfx_execute(struct batch *batch, const uint32_t *words, size_t count)
         select_hevc_pipe(batch, words);
         break;
     case MFX_SURFACE_STATE:
-        if (command_get(words, MFX_SURFACE_ID) == SURFACE_OF_SOURCE || !context->surface.pitch)
+        if (get(words, MFX_SURFACE_ID) == SURFACE_OF_SOURCE || !context->surface.pitch)
             take_surface(context, words);
         break;
     case VDENC_SRC_SURFACE_STATE:
@@ -680,7 +680,7 @@ void mfx_execute(struct batch *batch, const uint32_t *words, size_t count)
         take_output(batch, words + HCP_IND_OBJ_PAK_BSE, words + HCP_IND_OBJ_PAK_BSE_END);
         break;
     case MFX_AVC_IMG_STATE:
-        context->cabac = command_get(words, MFX_AVC_IMG_ENTROPY_CODING);
+        context->cabac = get(words, MFX_AVC_IMG_ENTROPY_CODING);
         break;
     case MFX_AVC_SLICE_STATE:
         take_h264_slice(context, words);
