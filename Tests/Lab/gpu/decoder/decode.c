@@ -69,7 +69,8 @@ static int get_buffer(AVCodecContext *context, AVFrame *frame, int flags)
 
 static bool open_decoder(struct decoder *decoder, uint32_t codec)
 {
-    const AVCodec *found = avcodec_find_decoder(codec == DECODER_JPEG ? AV_CODEC_ID_MJPEG : AV_CODEC_ID_H264);
+    static const enum AVCodecID names[DECODER_CODECS] = {AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_MJPEG};
+    const AVCodec *found = codec < DECODER_CODECS ? avcodec_find_decoder(names[codec]) : NULL;
 
     decoder->context = avcodec_alloc_context3(found);
     decoder->output = av_frame_alloc();

@@ -137,8 +137,8 @@ static void video_capabilities(uint32_t type, struct drm_amdgpu_info_video_caps 
 
     /* What the hardware decodes besides is not modelled, and so not told. */
     for (unsigned codec = 0; codec < AMDGPU_INFO_VIDEO_CAPS_CODEC_IDX_COUNT; codec++) {
-        if (codec != AMDGPU_INFO_VIDEO_CAPS_CODEC_IDX_MPEG4_AVC &&
-            codec != (encode ? AMDGPU_INFO_VIDEO_CAPS_CODEC_IDX_HEVC : AMDGPU_INFO_VIDEO_CAPS_CODEC_IDX_JPEG))
+        if (codec != AMDGPU_INFO_VIDEO_CAPS_CODEC_IDX_MPEG4_AVC && codec != AMDGPU_INFO_VIDEO_CAPS_CODEC_IDX_HEVC &&
+            (encode || codec != AMDGPU_INFO_VIDEO_CAPS_CODEC_IDX_JPEG))
             continue;
         capabilities->codec_info[codec] = (struct drm_amdgpu_info_video_codec_info){
             .valid = 1,

@@ -126,6 +126,29 @@ size_t bits_unescape(const uint8_t *bytes, size_t count, uint8_t *payload, size_
     return written;
 }
 
+void bits_append_unit(struct bit_writer *output, const uint8_t *header, size_t header_size, struct bit_writer *payload)
+{
+    unsigned zeros = 0;
+
+    bits_write_flag(payload, true); /* rbsp_trailing_bits */
+    bits_align(payload, false);
+    bits_write(output, 1, 8 * START_CODE_SIZE);
+    for (size_t i = 0; i < header_size; i++)
+        bits_write_byte(output, header[i]);
+    for (size_t i = 0; i < payload->count; i++) {
+        uint8_t byte = payload->bytes[i];
+
+        if (zeros >= 2 && byte <= EMULATION_PREVENTION_THREE_BYTE) {
+            bits_write_byte(output, EMULATION_PREVENTION_THREE_BYTE);
+            zeros = 0;
+        }
+        bits_write_byte(output, byte);
+        zeros = byte ? 0 : zeros + 1;
+    }
+    output->failed |= payload->failed;
+    bits_free(payload);
+}
+
 size_t bits_next_unit(const uint8_t *bytes, size_t count, size_t from)
 {
     for (size_t i = from; i + 3 < count; i++)

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { START_CODE_SIZE = 3 };
+
 /* A bit string that grows as it is written. `failed`: memory ran out, and what followed is lost. */
 struct bit_writer {
     uint8_t *bytes;
@@ -39,6 +41,10 @@ void bits_skip(struct bit_reader *reader, size_t count);
 
 /* A NAL unit's bytes without emulation_prevention_three_byte (H.264 7.3.1, H.265 7.3.1.1), at most `capacity`. */
 size_t bits_unescape(const uint8_t *bytes, size_t count, uint8_t *payload, size_t capacity);
+
+/* Appends a NAL unit: a start code, the header, and the payload with rbsp_trailing_bits and emulation prevention. Frees the
+ * payload. */
+void bits_append_unit(struct bit_writer *output, const uint8_t *header, size_t header_size, struct bit_writer *payload);
 
 /* The index after the next start code 00 00 01 at or after `from`; `count` where there is none. */
 size_t bits_next_unit(const uint8_t *bytes, size_t count, size_t from);

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum decoder_codec { DECODER_H264, DECODER_JPEG, DECODER_CODECS };
+enum decoder_codec { DECODER_H264, DECODER_H265, DECODER_JPEG, DECODER_CODECS };
 
 enum {
     DECODER_PLANES = 3,
@@ -15,7 +15,7 @@ enum {
 
 struct decoder_request {
     uint32_t codec; /* enum decoder_codec; the same in all of a process's requests */
-    uint32_t size;  /* of what follows: H.264 with start codes, or a JPEG file */
+    uint32_t size;  /* of what follows: H.264 or H.265 with start codes, or a JPEG file */
 };
 
 enum decoder_status { DECODER_NOTHING, DECODER_PICTURE, DECODER_DAMAGED };

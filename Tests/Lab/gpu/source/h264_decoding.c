@@ -28,7 +28,7 @@ void h264_decoding_add(struct h264_decoding *decoding, const uint8_t *unit, size
         return;
     take_references(&decoding->parameters, &header, references);
     decoding->uses[header.pic_parameter_set_id] = true;
-    bits_write(&decoding->slices, 1, 8 * H264_START_CODE_SIZE);
+    bits_write(&decoding->slices, 1, 8 * START_CODE_SIZE);
     for (size_t i = 0; i < size; i++)
         bits_write_byte(&decoding->slices, unit[i]);
 }

@@ -70,24 +70,9 @@ bool h264_read_slice_header(const struct h264_parameters *parameters, const uint
 
 static void append_unit(struct bit_writer *output, unsigned type, struct bit_writer *payload)
 {
-    unsigned zeros = 0;
+    uint8_t header = (uint8_t)(NAL_REF_IDC << 5 | type);
 
-    bits_write_flag(payload, true); /* rbsp_trailing_bits */
-    bits_align(payload, false);
-    bits_write(output, 1, 8 * H264_START_CODE_SIZE);
-    bits_write_byte(output, (uint8_t)(NAL_REF_IDC << 5 | type));
-    for (size_t i = 0; i < payload->count; i++) {
-        uint8_t byte = payload->bytes[i];
-
-        if (zeros >= 2 && byte <= 3) {
-            bits_write_byte(output, 3); /* emulation_prevention_three_byte */
-            zeros = 0;
-        }
-        bits_write_byte(output, byte);
-        zeros = byte ? 0 : zeros + 1;
-    }
-    output->failed |= payload->failed;
-    bits_free(payload);
+    bits_append_unit(output, &header, 1, payload);
 }
 
 void h264_write_sps(struct bit_writer *output, const struct h264_parameters *parameters)

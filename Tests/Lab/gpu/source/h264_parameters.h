@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { H264_START_CODE_SIZE = 3, H264_LISTS_4X4 = 6, H264_LISTS_8X8 = 2, H264_LISTS = H264_LISTS_4X4 + H264_LISTS_8X8 };
+enum { H264_LISTS_4X4 = 6, H264_LISTS_8X8 = 2, H264_LISTS = H264_LISTS_4X4 + H264_LISTS_8X8 };
 
 struct h264_parameters {
     /* seq_parameter_set_data, 7.3.2.1.1 */

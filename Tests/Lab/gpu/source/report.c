@@ -125,7 +125,7 @@ void report_picture(struct device *device, const struct picture_record *record, 
 
 void report_decoded(struct device *device, const struct decode_record *record, const struct decoded *picture)
 {
-    static const char *const codecs[DECODER_CODECS] = {"h264", "jpeg"};
+    static const char *const codecs[DECODER_CODECS] = {"h264", "hevc", "jpeg"};
     struct statistics *statistics = &device->statistics;
 
     if (record->result == PICTURE_CODED)
@@ -260,6 +260,7 @@ static void write_pictures(FILE *file, const struct statistics *statistics)
     write_number(file, ",", "coded_bytes", statistics->coded_bytes);
     fprintf(file, ",\"decoded\":{");
     write_number(file, "", "h264", statistics->decoded[DECODER_H264]);
+    write_number(file, ",", "h265", statistics->decoded[DECODER_H265]);
     write_number(file, ",", "jpeg", statistics->decoded[DECODER_JPEG]);
     write_number(file, ",", "damaged", statistics->damaged);
     write_number(file, ",", "failed", statistics->undecoded);

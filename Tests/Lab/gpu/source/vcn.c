@@ -399,7 +399,7 @@ static void encode(struct task *task)
 static void add_unit(struct task *task, const struct packet *packet)
 {
     static const char *const names[] = {"AUD", "VPS", "SPS", "PPS", "PREFIX", "EOS", "SEI"};
-    enum { FIELDS = sizeof(struct vcn_direct_output) / sizeof(uint32_t), START_CODE_SIZE = 4 };
+    enum { FIELDS = sizeof(struct vcn_direct_output) / sizeof(uint32_t), LONG_START_CODE_SIZE = 4 };
     struct vcn_direct_output unit;
     struct bit_writer *writer;
     size_t size, start;
@@ -418,8 +418,8 @@ static void add_unit(struct task *task, const struct packet *packet)
     start = writer->count;
     for (size_t i = 0; i < size; i++)
         bits_write_byte(writer, (uint8_t)(packet->words[FIELDS + i / 4] >> (24 - 8 * (i % 4))));
-    if (!is_h264(task) && size > START_CODE_SIZE && writer->count == start + size)
-        h265_read_unit(&task->session->parameters, writer->bytes + start + START_CODE_SIZE, size - START_CODE_SIZE);
+    if (!is_h264(task) && size > LONG_START_CODE_SIZE && writer->count == start + size)
+        h265_read_unit(&task->session->parameters, writer->bytes + start + LONG_START_CODE_SIZE, size - LONG_START_CODE_SIZE);
 }
 
 static void take_parameters(struct task *task, const struct packet *packet)

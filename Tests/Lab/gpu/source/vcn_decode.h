@@ -1,4 +1,4 @@
-/* The decode ring of AMD's VCN 2 and 3: H.264. */
+/* The decode ring of AMD's VCN 2 and 3: H.264 and H.265. */
 #ifndef VCN_DECODE_H
 #define VCN_DECODE_H
 

@@ -25,8 +25,8 @@ enum vcn_decode_command {
 };
 
 enum vcn_decode_message_type { RDECODE_MSG_CREATE, RDECODE_MSG_DECODE, RDECODE_MSG_DESTROY };
-enum vcn_decode_message_id { RDECODE_MESSAGE_DECODE = 2, RDECODE_MESSAGE_AVC = 6 };
-enum vcn_decode_codec { RDECODE_CODEC_H264 = 0, RDECODE_CODEC_H264_PERF = 7 };
+enum vcn_decode_message_id { RDECODE_MESSAGE_DECODE = 2, RDECODE_MESSAGE_AVC = 6, RDECODE_MESSAGE_HEVC = 0xd };
+enum vcn_decode_codec { RDECODE_CODEC_H264 = 0, RDECODE_CODEC_H264_PERF = 7, RDECODE_CODEC_H265 = 0x10 };
 
 struct vcn_message_header {
     uint32_t header_size, total_size;
@@ -79,6 +79,55 @@ struct vcn_message_avc {
     uint8_t num_ref_idx_l0_active_minus1, num_ref_idx_l1_active_minus1;
     uint16_t slice_group_change_rate_minus1, reserved_16bit_1;
     uint8_t scaling_list_4x4[6][16], scaling_list_8x8[2][64];
+};
+
+enum vcn_hevc_flags {
+    SPS_SCALING_LIST_ENABLED = 1 << 0,
+    SPS_AMP_ENABLED = 1 << 1,
+    SPS_SAMPLE_ADAPTIVE_OFFSET_ENABLED = 1 << 2,
+    SPS_PCM_ENABLED = 1 << 3,
+    SPS_PCM_LOOP_FILTER_DISABLED = 1 << 4,
+    SPS_LONG_TERM_REF_PICS_PRESENT = 1 << 5,
+    SPS_TEMPORAL_MVP_ENABLED = 1 << 6,
+    SPS_STRONG_INTRA_SMOOTHING_ENABLED = 1 << 7,
+    PPS_DEPENDENT_SLICE_SEGMENTS_ENABLED = 1 << 0,
+    PPS_OUTPUT_FLAG_PRESENT = 1 << 1,
+    PPS_SIGN_DATA_HIDING_ENABLED = 1 << 2,
+    PPS_CABAC_INIT_PRESENT = 1 << 3,
+    PPS_HEVC_CONSTRAINED_INTRA_PRED = 1 << 4,
+    PPS_TRANSFORM_SKIP_ENABLED = 1 << 5,
+    PPS_CU_QP_DELTA_ENABLED = 1 << 6,
+    PPS_SLICE_CHROMA_QP_OFFSETS_PRESENT = 1 << 7,
+    PPS_HEVC_WEIGHTED_PRED = 1 << 8,
+    PPS_WEIGHTED_BIPRED = 1 << 9,
+    PPS_TRANSQUANT_BYPASS_ENABLED = 1 << 10,
+    PPS_TILES_ENABLED = 1 << 11,
+    PPS_ENTROPY_CODING_SYNC_ENABLED = 1 << 12,
+    PPS_UNIFORM_SPACING = 1 << 13,
+    PPS_LOOP_FILTER_ACROSS_TILES_ENABLED = 1 << 14,
+    PPS_LOOP_FILTER_ACROSS_SLICES_ENABLED = 1 << 15,
+    PPS_DEBLOCKING_FILTER_OVERRIDE_ENABLED = 1 << 16,
+    PPS_DEBLOCKING_FILTER_DISABLED = 1 << 17,
+    PPS_LISTS_MODIFICATION_PRESENT = 1 << 18,
+    PPS_SLICE_SEGMENT_HEADER_EXTENSION_PRESENT = 1 << 19,
+};
+
+struct vcn_message_hevc {
+    uint32_t sps_info_flags, pps_info_flags;
+    uint8_t chroma_format, bit_depth_luma_minus8, bit_depth_chroma_minus8, log2_max_pic_order_cnt_lsb_minus4;
+    uint8_t sps_max_dec_pic_buffering_minus1;
+    uint8_t log2_min_luma_coding_block_size_minus3, log2_diff_max_min_luma_coding_block_size;
+    uint8_t log2_min_transform_block_size_minus2, log2_diff_max_min_transform_block_size;
+    uint8_t max_transform_hierarchy_depth_inter, max_transform_hierarchy_depth_intra;
+    uint8_t pcm_sample_bit_depth_luma_minus1, pcm_sample_bit_depth_chroma_minus1;
+    uint8_t log2_min_pcm_luma_coding_block_size_minus3, log2_diff_max_min_pcm_luma_coding_block_size;
+    uint8_t num_extra_slice_header_bits;
+    uint8_t num_short_term_ref_pic_sets, num_long_term_ref_pic_sps;
+    uint8_t num_ref_idx_l0_default_active_minus1, num_ref_idx_l1_default_active_minus1;
+    int8_t pps_cb_qp_offset, pps_cr_qp_offset, pps_beta_offset_div2, pps_tc_offset_div2;
+    uint8_t diff_cu_qp_delta_depth, num_tile_columns_minus1, num_tile_rows_minus1, log2_parallel_merge_level_minus2;
+    uint16_t column_width_minus1[19], row_height_minus1[21];
+    int8_t init_qp_minus26;
 };
 
 /* The JPEG ring of VCN 2: pairs of a packet with a register's number, and its value. */
