@@ -251,18 +251,37 @@ check "play: warns if anybody can be one" grep -q 'warning: listen://0.0.0.0:[0-
 
 make groups.h264 322x242 90 libx264 -g 15 -bf 2
 
-# On a GPU, and without one. The emulated one accepts everything and decodes nothing: the pictures' content is not
-# checked, only that they arrive, with the right size, through the drivers that users have.
+# On a GPU, and without one: each stream picture for picture, through the drivers that users have. The emulated iHD decodes
+# no H.265: there only the number and the size of its pictures are checked.
 counts() { # FILE SIZE
     [ "$(ffprobe -v error -count_frames -show_entries stream=width,height,nb_read_frames -of csv=p=0 "$1")" = "$2" ]
+}
+frozen_as_in_software() { # software decodes from the next keyframe on, and nothing is shown that is not in the stream
+    has_only_pictures_of gpu.y4m groups.h264 &&
+        play_report gpu.json 'pictures.received == 90' 'pictures.decoded >= 90 - 15 - 4' 'decoder == "software"'
 }
 for driver in iHD radeonsi; do
     has_gpu "play: on $driver" $driver || continue
     launcher=("$LAB/gpu/run" "$driver")
-    for codec in h264 h265; do
-        records "play: $codec on $driver" --no-window --verbose plain.$codec --output gpu.y4m --report gpu.json --overwrite &&
-            check "play: $codec decoded by $driver" reports gpu.json decoder /dev/dri/renderD128 decoded 60 losses 0 &&
-            check "play: $codec on $driver, its size" counts gpu.y4m 322,242,60
+    for file in plain.h264 reordered.h264 sliced.h264 own.h264 groups.h264 small.h264 plain.h265 reordered.h265 own.h265; do
+        records "play: $file on $driver" --no-window --verbose $file --output gpu.y4m --report gpu.json --overwrite || continue
+        count=$(hashes $file "$(demuxer $file)" | wc -l)
+        check "play: $file decoded by $driver" reports gpu.json decoder /dev/dri/renderD128 decoded "$count" losses 0
+        if [[ $driver = iHD && $file = *.h265 ]]; then
+            check "play: $file on $driver, its number and size" counts gpu.y4m "$(ffprobe -v error -show_entries stream=width,height -of csv=p=0 $file),$count"
+        else
+            check "play: $file on $driver, the pictures that software decodes" same_hashes gpu.y4m $file
+        fi
+    done
+    records "play: a lost picture on $driver" --no-window lost.h264 --output gpu.y4m --report gpu.json --overwrite &&
+        check "play: a lost picture on $driver: frozen until the next keyframe" reports gpu.json decoder /dev/dri/renderD128 decoded 50 frozen 9 losses 1 &&
+        check "play: a lost picture on $driver: no picture that the intact stream lacks" has_only_pictures_of gpu.y4m plain.h264
+    # Mesa ends the program itself where a device is lost; what it survives is that there is no memory.
+    faults=("lost 20" "hang 20 300")
+    if [ $driver = radeonsi ]; then faults=("fail AMDGPU_CS ENOMEM 60"); fi
+    for fault in "${faults[@]}"; do
+        FAKEGPU_FAULTS=$fault records "play: $driver, $fault" --no-window --verbose groups.h264 --output gpu.y4m --report gpu.json --overwrite &&
+            check "play: $driver, $fault: software from the next keyframe on" frozen_as_in_software
     done
     launcher+=(env LIBVA_DRIVER_NAME=none)
     records "play: without a driver" --no-window --verbose plain.h264 --output gpu.y4m --overwrite &&
@@ -288,6 +307,7 @@ for driver in iHD radeonsi; do
         [ "$(cat status)" = 0 ] || { echo "exit code $(cat status): $(cat stderr)"; return 1; }
         grep -q 'renderD128: its driver is not responding\|the GPU.s driver is not responding' stdout stderr || { cat stdout stderr; return 1; }
         play_report report.json 'pictures.received == 90' 'pictures.decoded >= 90 - 15 - 4' '(losses == 0) == (pictures.decoded == 90)' 'decoder == "software"' &&
+            has_only_pictures_of out.y4m ../groups.h264 &&
             [ "$(ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of csv=p=0 out.y4m)" = "$("$PYTHON" -c 'import json; print(json.load(open("report.json"))["pictures"]["decoded"])')" ]
     }
     for call in "${calls[@]}"; do

@@ -1,5 +1,5 @@
-/* A session that decodes H.265: slice segments as the driver gave them, behind parameter sets that are written again from
- * what it tells the engine. */
+/* A session that decodes H.265: slice segments as the driver gave them, behind parameter sets that are written again
+ * from what it tells the engine. */
 #ifndef H265_DECODING_H
 #define H265_DECODING_H
 

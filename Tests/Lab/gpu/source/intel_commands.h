@@ -180,6 +180,7 @@ static inline int32_t get_signed(const uint32_t *words, struct command_field fie
 /* MFX_AVC_IMG_STATE: sizes in macroblocks, less one. From dword 13 on it is for decoders that read slice headers. */
 #define MFX_AVC_IMG_WIDTH FIELD(2, 7, 0)
 #define MFX_AVC_IMG_HEIGHT FIELD(2, 23, 16)
+#define MFX_AVC_IMG_STRUCTURE FIELD(3, 9, 8) /* 0: a frame */
 #define MFX_AVC_IMG_WEIGHTED_BIPRED_IDC FIELD(3, 11, 10)
 #define MFX_AVC_IMG_WEIGHTED_PRED FIELD(3, 12, 12)
 #define MFX_AVC_IMG_CB_QP_OFFSET FIELD(3, 20, 16)
@@ -192,6 +193,7 @@ static inline int32_t get_signed(const uint32_t *words, struct command_field fie
 #define MFX_AVC_IMG_ENTROPY_CODING FIELD(4, 7, 7)
 #define MFX_AVC_IMG_CHROMA_FORMAT FIELD(4, 11, 10)
 #define MFX_AVC_IMG_INITIAL_QP FIELD(13, 7, 0)
+#define MFX_AVC_IMG_REFERENCE_FRAMES FIELD(13, 28, 24) /* of this picture */
 #define MFX_AVC_IMG_PIC_ORDER_PRESENT FIELD(14, 0, 0)
 #define MFX_AVC_IMG_DELTA_PIC_ORDER_ALWAYS_ZERO FIELD(14, 1, 1)
 #define MFX_AVC_IMG_PIC_ORDER_CNT_TYPE FIELD(14, 3, 2)

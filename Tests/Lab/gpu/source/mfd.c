@@ -14,7 +14,7 @@
 
 enum {
     BLOCK_SIZE = 8,
-    FRAME_REFERENCES = 16,  /* of H.264: the engine is not told the stream's own limit */
+    FRAME_REFERENCES = 16,  /* of H.264, at first: the engine is not told the stream's own limit */
     ERROR_OF_SYNTAX = 1,    /* of MFX_ERROR_FLAGS: any of the bits that drivers look at */
     SCAN_ALL = 7,
 };
@@ -92,7 +92,11 @@ static void take_image(struct mfd *mfd, const uint32_t *words)
     parameters->pic_order_cnt_type = get(words, MFX_AVC_IMG_PIC_ORDER_CNT_TYPE);
     parameters->log2_max_pic_order_cnt_lsb = get(words, MFX_AVC_IMG_LOG2_MAX_PIC_ORDER_CNT) + 4;
     parameters->delta_pic_order_always_zero = get(words, MFX_AVC_IMG_DELTA_PIC_ORDER_ALWAYS_ZERO);
-    parameters->max_num_ref_frames = FRAME_REFERENCES;
+    if (!mfd->h264.guesses)
+        parameters->max_num_ref_frames = FRAME_REFERENCES;
+    mfd->h264.guesses = true;
+    mfd->h264.reference_frames = get(words, MFX_AVC_IMG_STRUCTURE) ? H264_UNKNOWN_REFERENCES
+                                                                  : get(words, MFX_AVC_IMG_REFERENCE_FRAMES);
     parameters->entropy_coding_mode = get(words, MFX_AVC_IMG_ENTROPY_CODING);
     parameters->bottom_field_pic_order_in_frame_present = get(words, MFX_AVC_IMG_PIC_ORDER_PRESENT);
     parameters->weighted_pred = get(words, MFX_AVC_IMG_WEIGHTED_PRED);

@@ -14,7 +14,9 @@ from judge import run as run_command
 GPUS = ("renoir", "rembrandt", "icelake", "kabylake")
 FEW = ("renoir", "icelake")
 AMD = ("renoir", "rembrandt")  # H.265 is modelled there
-PICTURES = 12
+PICTURES, MANY = 12, 90
+FAR_BACK = "lists beyond the oldest reference"
+FFMPEG = ("ffmpeg", "-nostdin", "-v", "error")
 VAAPI = ("-hwaccel", "vaapi", "-hwaccel_device", NODE, "-hwaccel_output_format", "vaapi")
 X264 = ("-c:v", "libx264", "-threads", "1")
 # By their names ffmpeg's source and encoder: what differs in the commands that a driver submits.
@@ -23,8 +25,11 @@ H264 = {
     "weights and slices": ("318x184", (*X264, "-bf", "3", "-x264opts", "weightp=2:weightb=1:slices=4:direct=temporal")),
     "MBAFF": ("320x240", (*X264, "-bf", "2", "-flags", "+ilme+ildct", "-x264opts", "interlaced=1")),
     "Baseline": ("176x144", (*X264, "-profile:v", "baseline", "-slices", "3")),
-    "CAVLC with B frames": ("176x144", (*X264, "-coder", "0", "-bf", "2", "-x264opts", "constrained-intra=1:no-deblock=1")),
+    "CAVLC with B frames": (
+        "176x144", (*X264, "-coder", "0", "-bf", "2", "-x264opts", "constrained-intra=1:no-deblock=1")),
     "16 references": ("176x144", (*X264, "-bf", "8", "-g", "5", "-x264opts", "open-gop=1:ref=16:chroma-qp-offset=5")),
+    # B pictures that go further back than the stream keeps references: the least of them decides which one is used.
+    FAR_BACK: ("322x242", ("-pix_fmt", "yuv420p", *X264, "-bf", "2", "-g", "15")),
     "High, large": ("1920x1080", (*X264, "-preset", "ultrafast", "-bf", "1")),
 }
 X265 = ("-pix_fmt", "yuv420p", "-c:v", "libx265", "-x265-params")
@@ -68,9 +73,13 @@ class Streams:
             fields.write(path, PICTURES)
             return
         size, options = (H264 | H265 | JPEG)[name]
-        graph = f"testsrc2=s={size}:r=25,noise=all_seed=1:alls=8:allf=t"
-        run_command("ffmpeg", "-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i", graph, "-frames:v", str(PICTURES),
-                    *options, str(path))
+        graph = f"testsrc2=s={size}:r=30" + ("" if name == FAR_BACK else ",noise=all_seed=1:alls=8:allf=t")
+        source = ("-f", "lavfi", "-i", graph, "-frames:v", str(count(name)))
+        run_command(*FFMPEG, "-y", *source, *options, str(path))
+
+
+def count(name):
+    return MANY if name == FAR_BACK else PICTURES
 
 
 def formats(name):
@@ -80,31 +89,33 @@ def formats(name):
 
 def download(name):
     surface, compared = formats(name)
-    return ("-vf", f"hwdownload,format={surface},format={compared}")
+    return ("-vf", f"hwdownload,format={surface},format={compared}", "-fps_mode", "passthrough")
 
 
 def hashes(path):
-    return [line for line in path.read_text().splitlines() if not line.startswith("#")]
+    """Of each picture. Their times are not the decoder's."""
+    return [line.split(",")[-1] for line in path.read_text().splitlines() if not line.startswith("#")]
 
 
 def software(stream, name, path):
     """What libavcodec makes of the stream."""
-    run_command("ffmpeg", "-nostdin", "-v", "error", "-y", "-i", str(stream), "-vf", f"format={formats(name)[1]}", "-f",
-                "framemd5", str(path))
+    output = ("-vf", f"format={formats(name)[1]}", "-fps_mode", "passthrough", "-f", "framemd5", str(path))
+    run_command(*FFMPEG, "-y", "-i", str(stream), *output)
     return hashes(path)
 
 
 def decodes(folder, gpu, streams, name):
     """Each picture is the same, and nothing is left."""
     stream = streams.path(name)
-    run = Run(folder, gpu, {}, ("ffmpeg", "-nostdin", "-v", "error", *VAAPI, "-i", stream, *download(name), "-f", "framemd5",
-                                folder / "hashes")).finish()
+    output = (*download(name), "-f", "framemd5", folder / "hashes")
+    run = Run(folder, gpu, {}, (*FFMPEG, *VAAPI, "-i", stream, *output)).finish()
     expect(run.status == 0 and not run.said, run.said)
     wanted = software(stream, name, folder / "wanted")
-    expect(len(wanted) == PICTURES and hashes(folder / "hashes") == wanted, "not the pictures that libavcodec decodes")
+    expect(len(wanted) == count(name), f"{len(wanted)} pictures")
+    expect(hashes(folder / "hashes") == wanted, "not the pictures that libavcodec decodes")
     report = run.devices[0]
     pictures = {"h264": 0, "h265": 0, "jpeg": 0, "damaged": 0, "failed": 0}
-    pictures[codec(name)] = PICTURES * (2 if name == "field pictures" else 1)
+    pictures[codec(name)] = count(name) * (2 if name == "field pictures" else 1)
     expect(report["decoded"] == pictures and report["left"]["total"] == 0, f"the report: {report}")
     # AMD's JPEG engine knows no sessions.
     expect(report["sessions"] == (0 if gpu in AMD and name in JPEG else 1), f"sessions: {report}")
@@ -113,7 +124,7 @@ def decodes(folder, gpu, streams, name):
 def two_sessions(folder, gpu, streams):
     """Two streams, a picture of each in turn."""
     names = ("B frames and scaling lists", "4:2:0 of an odd size")
-    command = ["ffmpeg", "-nostdin", "-v", "error"]
+    command = [*FFMPEG]
     for name in names:
         command += [*VAAPI, "-i", streams.path(name)]
     for number, name in enumerate(names):
@@ -130,13 +141,11 @@ def transcodes(folder, gpu, streams):
     stream = streams.path("B frames and scaling lists")
     power = ("-low_power", "1") if gpu == "icelake" else ()
     coded = folder / "coded.h264"
-    run = Run(folder, gpu, {}, ("ffmpeg", "-nostdin", "-v", "error", *VAAPI, "-i", stream, "-c:v", "h264_vaapi", *power, "-bf", "0",
-                                coded)).finish()
+    output = ("-c:v", "h264_vaapi", *power, "-bf", "0", coded)
+    run = Run(folder, gpu, {}, (*FFMPEG, *VAAPI, "-i", stream, *output)).finish()
     expect(run.status == 0 and not run.said, run.said)
-    wanted = software(stream, "h264", folder / "wanted")
-    strip = [line.split(",")[-1] for line in wanted]
-    found = [line.split(",")[-1] for line in software(coded, "h264", folder / "found")]
-    expect(found == strip, "not the pictures that were decoded")
+    wanted, found = (software(file, "h264", folder / "hashes") for file in (stream, coded))
+    expect(found == wanted, "not the pictures that were decoded")
 
 
 def each_codec(gpu):
@@ -146,8 +155,8 @@ def each_codec(gpu):
 
 def ends(folder, gpu, stream, settings, name="h264", limit=60):
     """The program ends, whatever it makes of it, and is not killed by a signal."""
-    run = Run(folder, gpu, settings, ("ffmpeg", "-nostdin", "-v", "error", *VAAPI, "-i", stream, *download(name), "-f", "null",
-                                      "-")).finish(limit=limit)
+    command = (*FFMPEG, *VAAPI, "-i", stream, *download(name), "-f", "null", "-")
+    run = Run(folder, gpu, settings, command).finish(limit=limit)
     # Mesa ends the program itself where a submission is refused.
     expect(run.status >= 0, f"the program ended by signal {-run.status}: {run.said}")
     return run
@@ -156,7 +165,8 @@ def ends(folder, gpu, stream, settings, name="h264", limit=60):
 def lost_device(folder, gpu, streams):
     for name in each_codec(gpu):
         run = ends(folder, gpu, streams.path(name), {"FAKEGPU_FAULTS": "lost 5"})
-        expect(run.devices[0]["decoded"][codec(name)] == 5 and run.devices[0]["faults"] >= 1, f"the report: {run.devices[0]}")
+        report = run.devices[0]
+        expect(report["decoded"][codec(name)] == 5 and report["faults"] >= 1, f"the report: {report}")
         run.report_path.unlink()
 
 
@@ -164,7 +174,8 @@ def hanging(folder, gpu, streams):
     """Pictures that are waited for come no more; after a second the kernel resets the device."""
     for name in each_codec(gpu):
         run = ends(folder, gpu, streams.path(name), {"FAKEGPU_FAULTS": "hang 5 1000"})
-        expect(run.devices[0]["decoded"][codec(name)] == 5 and run.took >= 1, f"{run.took:.1f} s, the report: {run.devices[0]}")
+        report = run.devices[0]
+        expect(report["decoded"][codec(name)] == 5 and run.took >= 1, f"{run.took:.1f} s, the report: {report}")
         run.report_path.unlink()
 
 
@@ -214,9 +225,10 @@ def processes_with(word):
 
 def leaves_no_process(folder, gpu, streams):
     """What decodes ends with the program, is none of its children, and cannot be waited for."""
+    command = [str(word) for word in (*FFMPEG, *VAAPI, "-i", streams.path("4:2:0"), "-f", "null", "-")]
     script = f"""
 import os, subprocess
-subprocess.run({[str(word) for word in ("ffmpeg", "-nostdin", "-v", "error", *VAAPI, "-i", streams.path("4:2:0"), "-f", "null", "-")]}, check=True)
+subprocess.run({command}, check=True)
 try:
     os.waitpid(-1, os.WNOHANG)
     raise SystemExit("there is a child")
