@@ -35,10 +35,10 @@ static void begin(struct jpeg_compress_struct *codec, int width, int height, J_C
 
 // Called with the error manager's jump set.
 static void encode_rgb(
-    struct jpeg_compress_struct *codec, const uint8_t *rgb, ptrdiff_t stride, int width, int height) {
+    struct jpeg_compress_struct *codec, const uint8_t *rgb, ptrdiff_t stride, int width, int height, int luma_rows) {
     begin(codec, width, height, JCS_RGB, 90);
     codec->comp_info[0].h_samp_factor = 2;
-    codec->comp_info[0].v_samp_factor = 1;
+    codec->comp_info[0].v_samp_factor = luma_rows;
     jpeg_start_compress(codec, TRUE);
     while (codec->next_scanline < codec->image_height) {
         JSAMPROW row = (JSAMPROW)(rgb + codec->next_scanline * stride);
@@ -71,7 +71,7 @@ static void encode_420(struct jpeg_compress_struct *codec, const cyuv_jpeg_pictu
 struct task {
     const uint8_t *rgb;
     ptrdiff_t stride;
-    int width, height;
+    int width, height, luma_rows;
     const cyuv_jpeg_picture *picture;
 };
 
@@ -97,13 +97,16 @@ static size_t encode(const struct task *task, uint8_t *out, size_t capacity) {
     if (task->picture)
         encode_420(&codec, task->picture);
     else
-        encode_rgb(&codec, task->rgb, task->stride, task->width, task->height);
+        encode_rgb(&codec, task->rgb, task->stride, task->width, task->height, task->luma_rows);
     jpeg_destroy_compress(&codec);
     return capacity - destination.free_in_buffer;
 }
 
-size_t cyuv_jpeg_encode(const uint8_t *rgb, ptrdiff_t stride, int width, int height, uint8_t *out, size_t capacity) {
-    return encode(&(struct task){.rgb = rgb, .stride = stride, .width = width, .height = height}, out, capacity);
+size_t cyuv_jpeg_encode(
+    const uint8_t *rgb, ptrdiff_t stride, int width, int height, int luma_rows, uint8_t *out, size_t capacity) {
+    return encode(
+        &(struct task){.rgb = rgb, .stride = stride, .width = width, .height = height, .luma_rows = luma_rows}, out,
+        capacity);
 }
 
 size_t cyuv_jpeg_encode_420(const cyuv_jpeg_picture *picture, uint8_t *out, size_t capacity) {

@@ -10,10 +10,14 @@ final class TestPictureCompressor {
     /// The format that the pattern is drawn in.
     let canvasFormat: PictureFormat
     private let canvas: UnsafeMutableRawBufferPointer
+    /// To one row of chroma.
+    private let lumaRows: Int32
     private var drawn: UInt32?
 
-    /// Nil if a picture does not fit into memory.
-    init?(size: PictureSize, frameRate: FrameRate) {
+    /// - Parameter format: Motion JPEG is 4:2:2, as webcams have it; JPEG is 4:2:0.
+    /// - Returns: nil if a picture does not fit into memory.
+    init?(_ format: PixelFormat, size: PictureSize, frameRate: FrameRate) {
+        lumaRows = format == .jpeg ? 2 : 1
         let color = ColorEncoding(range: .full, matrix: .bt601)
         guard let format = PictureFormat(.rgb24, size: size, frameRate: frameRate, color: color) else {
             return nil
@@ -37,6 +41,6 @@ final class TestPictureCompressor {
         drawn = frame
         return cyuv_jpeg_encode(
             canvas.baseAddress, canvasFormat.planes[0].stride, Int32(canvasFormat.size.width),
-            Int32(canvasFormat.size.height), memory.baseAddress, memory.count)
+            Int32(canvasFormat.size.height), lumaRows, memory.baseAddress, memory.count)
     }
 }

@@ -38,7 +38,7 @@ public final class TestSource: CaptureStream {
         try Self.refuse(pixelFormat)
         let isJPEG = pixelFormat.arrangement == .jpeg
         let color = ColorEncoding(range: isJPEG ? .full : .limited, matrix: .bt601)
-        compressor = isJPEG ? TestPictureCompressor(size: size, frameRate: rate) : nil
+        compressor = isJPEG ? TestPictureCompressor(pixelFormat, size: size, frameRate: rate) : nil
         guard !isJPEG || compressor != nil,
             let format = PictureFormat(pixelFormat, size: size, frameRate: rate, color: color)
         else {

@@ -7,9 +7,15 @@ import Threading
 /// An encoder that failed before it produced anything is not tried again, so that a GPU that opens but does
 /// not encode is replaced by the next one. One that did produce something may only have been reset.
 public final class BackendEncoderProvider: EncoderProvider {
-    public private(set) var choice: EncoderChoice?
+    public var choice: EncoderChoice? {
+        guard let opened else { return nil }
+        return EncoderChoice(
+            details: opened.details, name: opened.name, passedOver: opened.passedOver, notes: opened.notes,
+            jpeg: opened.details?.entryPoint == nil ? nil : inputs.current.jpeg.outcome)
+    }
     public private(set) var stream: EncodedStream
 
+    private var opened: EncoderChoice?
     private let request: EncoderRequest
     private var backends: [any EncoderBackend]
     private var configuration: EncoderConfiguration
@@ -58,7 +64,7 @@ public final class BackendEncoderProvider: EncoderProvider {
 
     /// The bits a second that the requested level allows; nil if none was requested.
     public var highestBitRate: Int? {
-        guard let level = configuration.level, let profile = choice?.details?.profile else { return nil }
+        guard let level = configuration.level, let profile = opened?.details?.profile else { return nil }
         return level.maximumBitRate(for: profile, codec: codec)
     }
 
@@ -73,7 +79,7 @@ public final class BackendEncoderProvider: EncoderProvider {
         if changed == configuration.rateControl { return true }
         if let openEncoder, openEncoder.changeRates(to: changed) {
             configuration.rateControl = changed
-            choice = choice.map {
+            opened = opened.map {
                 EncoderChoice(
                     details: openEncoder.details, name: openEncoder.name, passedOver: $0.passedOver,
                     notes: $0.notes)
@@ -127,7 +133,7 @@ public final class BackendEncoderProvider: EncoderProvider {
                         "the camera's own H.264 cannot be changed; leave out "
                             + "\(inputs.current.treatment.options), or use another --format"))
             }
-            choice = EncoderChoice(details: nil, name: "none: the camera's own H.264")
+            opened = EncoderChoice(details: nil, name: "none: the camera's own H.264")
             stream = EncodedStream(
                 of: source, bFrames: configuration.bFrames ?? 0, playbackRate: configuration.playbackRate)
             openEncoder = nil
@@ -144,7 +150,7 @@ public final class BackendEncoderProvider: EncoderProvider {
             of: source, by: encoder, bFrames: bFrames, playbackRate: configuration.playbackRate)
         current = (encoder.details.label, encoder.waitsForDriver, encoder.progress)
         openEncoder = encoder
-        choice = EncoderChoice(
+        opened = EncoderChoice(
             details: encoder.details, name: encoder.name,
             passedOver: [givingUpReason].compactMap { $0 } + selection.passedOver,
             notes: encoder.notes + request.notes(on: encoder.details))
@@ -206,6 +212,7 @@ extension EncoderRequest {
         let useless = [
             lowPower == .auto ? nil : "--low-power \(lowPower.rawValue)",
             upload == .auto ? nil : "--upload \(upload.rawValue)",
+            jpeg == .gpu ? "--jpeg gpu" : nil,
         ]
         return useless.compactMap { $0 }.map {
             EncoderNote(

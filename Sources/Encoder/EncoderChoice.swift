@@ -8,14 +8,18 @@ public struct EncoderChoice: Sendable {
     public let passedOver: [String]
     /// How it was set up, if that is not obvious.
     public let notes: [EncoderNote]
+    /// What has decoded the camera's Motion JPEG until now; nil for other formats, and without a GPU.
+    public let jpeg: JPEGOutcome?
 
     /// Describes an encoder by its name.
     public init(
-        details: EncoderDetails?, name: String, passedOver: [String] = [], notes: [EncoderNote] = []
+        details: EncoderDetails?, name: String, passedOver: [String] = [], notes: [EncoderNote] = [],
+        jpeg: JPEGOutcome? = nil
     ) {
         self.details = details
         self.name = name
         self.passedOver = passedOver
         self.notes = notes
+        self.jpeg = jpeg
     }
 }

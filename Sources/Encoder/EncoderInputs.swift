@@ -14,22 +14,25 @@ final class EncoderInputs {
     private(set) var nodes: [String: NodeRecord]
     private weak var surfaces: SurfaceInput?
     private weak var memory: SoftwareInput?
+    /// What decoded Motion JPEG, throughout the recording.
+    let jpeg: JPEGRecord
 
     /// - Parameters:
     ///   - codecs: the codecs of all encoders that the recording will have at once.
     ///   - treatment: what happens to the pictures.
     ///   - nodes: what is already known about render nodes.
+    ///   - jpeg: takes note of what decodes Motion JPEG.
     init(
         codecs: [Codec], treatment: PictureTreatment = PictureTreatment(),
-        nodes: [String: NodeRecord] = [:]
+        nodes: [String: NodeRecord] = [:], jpeg: JPEGRecord = JPEGRecord()
     ) {
         (self.codecs, self.treatment) = (codecs, treatment)
-        self.nodes = nodes
+        (self.nodes, self.jpeg) = (nodes, jpeg)
     }
 
     /// New inputs that share nothing with these but what is known of render nodes.
     func successor() -> EncoderInputs {
-        EncoderInputs(codecs: codecs, treatment: treatment, nodes: nodes)
+        EncoderInputs(codecs: codecs, treatment: treatment, nodes: nodes, jpeg: jpeg)
     }
 
     /// What a recording has learned about a render node.
@@ -63,7 +66,7 @@ final class EncoderInputs {
     /// Returns an input with surfaces on a render node.
     func surfaces(
         on connection: VADisplayConnection, source: PictureFormat, size: PictureSize, color: ColorEncoding,
-        upload: UploadMethod
+        upload: UploadMethod, jpeg way: JPEGWay
     ) throws(EncoderError) -> SurfaceInput {
         if let surfaces, surfaces.connection === connection { return surfaces }
         let input = try SurfaceInput(
@@ -75,6 +78,7 @@ final class EncoderInputs {
             nodes[connection.node, default: NodeRecord()].upload = upload == .auto ? input.upload : upload
             nodes[connection.node]?.checkedSizes.insert(size)
         }
+        if way != .cpu, source.pixelFormat.arrangement == .jpeg { try input.decodeJPEG(way, jpeg) }
         surfaces = input
         return input
     }

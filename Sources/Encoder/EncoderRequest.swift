@@ -25,6 +25,8 @@ public struct EncoderRequest: Sendable, Hashable {
     public var lowPower = LowPower.auto
     /// How pictures get to the GPU.
     public var upload = UploadMethod.auto
+    /// What decodes a camera's Motion JPEG.
+    public var jpeg = JPEGWay.auto
 
     /// Requests the best encoder that works.
     public init() {}
@@ -33,7 +35,8 @@ public struct EncoderRequest: Sendable, Hashable {
 extension EncoderRequest {
     /// The back ends that may be used, the best first.
     var backends: [any EncoderBackend] {
-        let vaapi = VAAPIBackend(renderNode: renderNode, lowPower: lowPower, upload: upload)
+        let vaapi = VAAPIBackend(
+            renderNode: renderNode, lowPower: lowPower, upload: upload, jpeg: jpeg)
         return switch preference {
         case .vaapi: [vaapi]
         case .software: [SoftwareBackend()]

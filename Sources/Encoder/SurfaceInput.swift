@@ -24,6 +24,9 @@ final class SurfaceInput: EncoderInput {
     private(set) var thumbnail: LumaThumbnail?
     /// A note on how pictures are uploaded, if not in the driver's preferred way.
     private var uploadNote: EncoderNote?
+    /// Nil if the processor decodes the camera's Motion JPEG, and for other formats.
+    private var jpeg: JPEGDecoding?
+    private var jpegRecord: JPEGRecord?
 
     /// How pictures are made and uploaded, if that is not obvious.
     var notes: [EncoderNote] { [uploadNote, converters.design?.note].compactMap { $0 } }
@@ -93,19 +96,71 @@ final class SurfaceInput: EncoderInput {
         for buffer: borrowing PixelBuffer, in number: Int
     ) throws(EncoderError) -> UnsafeMutablePointer<AVFrame> {
         if isFilled { return picture }
+        if let jpeg, try decode(buffer, by: jpeg) {
+            jpegRecord?.outcome?.gpuPictures += 1
+            return picture
+        }
         let place = try place(number)
         try open(place)
         do throws(ConversionError) { try place.conversion.take(buffer) } catch { throw EncoderError(error) }
         try place.finish(writer)
         thumbnail = place.conversion.thumbnail
         av_frame_move_ref(picture, place.frame)
-        picture.pointee.width = Int32(size.width)
-        picture.pointee.height = Int32(size.height)
-        isFilled = true
+        fill()
+        jpegRecord?.outcome?.cpuPictures += 1
         return picture
     }
 
+    /// Notes that the frame holds the picture.
+    private func fill() {
+        picture.pointee.width = Int32(size.width)
+        picture.pointee.height = Int32(size.height)
+        isFilled = true
+    }
+
+    /// Lets the GPU decode a camera's JPEG into a surface.
+    /// - Returns: false if that is left to the processor.
+    private func decode(
+        _ buffer: borrowing PixelBuffer, by jpeg: JPEGDecoding
+    ) throws(EncoderError) -> Bool {
+        guard jpeg.isOn, buffer.format === converters.source,
+            let image = try jpeg.picture(in: buffer.payload)
+        else { return false }
+        let surface = try Self.takeSurface(of: frames, into: picture, on: connection)
+        do throws(EncoderError) {
+            if try jpeg.decode(image, in: buffer.payload, into: surface, writer) {
+                fill()
+                return true
+            }
+        } catch {
+            av_frame_unref(picture)
+            throw error
+        }
+        av_frame_unref(picture)
+        return false
+    }
+
+    /// Has the GPU decode the source's Motion JPEG, if it can.
+    func decodeJPEG(_ way: JPEGWay, _ record: JPEGRecord) throws(EncoderError) {
+        record.outcome = record.outcome ?? JPEGOutcome()
+        jpegRecord = record
+        let (connection, room) = (connection, codedSize)
+        do throws(EncoderError) {
+            if let obstacle = converters.obstacleToJPEG { throw EncoderError(.unsupported(obstacle)) }
+            guard let decoder = try connection.encodingCall({ GPUJPEGDecoder(on: connection, room: room) })
+            else { throw EncoderError(.unsupported("\(connection.node) does not decode JPEG")) }
+            jpeg = JPEGDecoding(
+                decoder, size: converters.source.size, room: room, isRequired: way == .gpu, record: record)
+        } catch {
+            guard case .unsupported(let reason) = error.kind else { throw error }
+            record.outcome?.reason = reason
+            if way == .gpu { throw EncoderError(.unsupported("--jpeg gpu: \(reason)")) }
+        }
+    }
+
     func slot(_ number: Int) -> ConversionSlot? {
+        // The GPU needs none.
+        if jpeg?.isOn == true { return nil }
         guard let place = try? place(number), (try? open(place)) != nil else { return nil }
         return place.conversion
     }

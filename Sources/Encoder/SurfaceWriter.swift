@@ -27,6 +27,10 @@ final class SurfaceWriter {
         let luma: PictureSurface.Plane
         let chroma: PictureSurface.Plane
 
+        init(luma: PictureSurface.Plane, chroma: PictureSurface.Plane) {
+            (self.luma, self.chroma) = (luma, chroma)
+        }
+
         init(_ image: VAImage, at memory: UnsafeMutableRawPointer) {
             let bytes = memory.assumingMemoryBound(to: UInt8.self)
             luma = PictureSurface.Plane(bytes + Int(image.offsets.0), stride: Int(image.pitches.0))

@@ -12,6 +12,8 @@ struct VAAPIBackend: EncoderBackend {
     let lowPower: EncoderRequest.LowPower
     /// How pictures get to the GPU.
     let upload: UploadMethod
+    /// What decodes a camera's Motion JPEG.
+    let jpeg: JPEGWay
 
     /// vaSyncSurface and similar calls have no timeout.
     var waitsForDriver: Bool { true }
@@ -92,7 +94,7 @@ struct VAAPIBackend: EncoderBackend {
                 rateTraits: .driver(candidate.codec)))
         let input = try attempt.inputs.surfaces(
             on: candidate.connection, source: source, size: properties.size, color: properties.color,
-            upload: upload)
+            upload: upload, jpeg: jpeg)
         let rates = SessionRates(properties, attempt.regulator, followsTime: false)
         let session = try Self.openSession(candidate, properties, input) { context in
             context.configure(properties, rates)

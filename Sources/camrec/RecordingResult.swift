@@ -96,6 +96,8 @@ struct RecordingResult: Encodable {
         let measuredPeakBitRate: Double
         let passedOver: [String]
         let notes: [String]
+        /// What decoded the camera's Motion JPEG; nil for other formats, and without a GPU.
+        let jpeg: JPEG?
         let restarts: Int
         /// The measured pictures per second, by the source's clock.
         let measuredFramesPerSecond: Double?
@@ -114,8 +116,16 @@ struct RecordingResult: Encodable {
             case name, codec, implementation, renderNode, driver, entryPoint, profile, width, height
             case rateControlMode, bitRate
             case maximumBitRate, rateWindowSeconds, measuredBitRate, measuredPeakBitRate, passedOver, notes
+            case jpeg
             case restarts, measuredFramesPerSecond, statedFramesPerSecond, frames, error
         }
+    }
+
+    /// How many pictures of Motion JPEG the GPU and the processor decoded, and why not all are the GPU's.
+    struct JPEG: Encodable {
+        let gpu: Int
+        let cpu: Int
+        let reason: String?
     }
 
     /// Counts of the frames that reach the encoders.
@@ -258,6 +268,9 @@ extension RecordingResult.Encoder {
         isSingleThreaded = details?.isSingleThreaded == true
         passedOver = choice?.passedOver ?? []
         notes = choice?.notes.map(\.description) ?? []
+        jpeg = choice?.jpeg.map {
+            RecordingResult.JPEG(gpu: $0.gpuPictures, cpu: $0.cpuPictures, reason: $0.reason)
+        }
         let counters = outcome.counters
         restarts = counters[.restarts]
         measuredFramesPerSecond = outcome.measuredRate

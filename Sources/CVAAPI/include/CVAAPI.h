@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <unistd.h>
 #include <va/va.h>
 #include <va/va_drm.h>
@@ -11,6 +12,17 @@
 enum {
     CVAAPI_FOURCC_NV12 = VA_FOURCC_NV12,
     CVAAPI_INVALID_ID = VA_INVALID_ID,
+};
+
+// Where arrays of structures lie that have no names, which Swift does not import: offsets in bytes.
+enum {
+    CVAAPI_JPEG_COMPONENTS = offsetof(VAPictureParameterBufferJPEGBaseline, components),
+    CVAAPI_JPEG_SCAN_COMPONENTS = offsetof(VASliceParameterBufferJPEGBaseline, components),
+    CVAAPI_JPEG_TABLES = offsetof(VAHuffmanTableBufferJPEGBaseline, huffman_table),
+    CVAAPI_JPEG_TABLE_SIZE = sizeof(((VAHuffmanTableBufferJPEGBaseline *)0)->huffman_table[0]),
+    CVAAPI_JPEG_DC_VALUES = offsetof(VAHuffmanTableBufferJPEGBaseline, huffman_table[0].dc_values) - CVAAPI_JPEG_TABLES,
+    CVAAPI_JPEG_AC_COUNTS = offsetof(VAHuffmanTableBufferJPEGBaseline, huffman_table[0].num_ac_codes) - CVAAPI_JPEG_TABLES,
+    CVAAPI_JPEG_AC_VALUES = offsetof(VAHuffmanTableBufferJPEGBaseline, huffman_table[0].ac_values) - CVAAPI_JPEG_TABLES,
 };
 
 // A descriptor or -errno.

@@ -5,9 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Writes an RGB picture, three bytes per pixel, to `out` as baseline 4:2:2 JPEG, like webcams. Returns the
-// number of bytes, or 0 if they do not fit into `capacity` or memory runs out.
-size_t cyuv_jpeg_encode(const uint8_t *rgb, ptrdiff_t stride, int width, int height, uint8_t *out, size_t capacity);
+// Writes an RGB picture, three bytes per pixel, to `out` as baseline JPEG: 4:2:2, like webcams, or 4:2:0 if
+// `luma_rows`, the rows of luma to one of chroma, is 2 in place of 1. Returns the number of bytes, or 0 if they do not
+// fit into `capacity` or memory runs out.
+size_t cyuv_jpeg_encode(
+    const uint8_t *rgb, ptrdiff_t stride, int width, int height, int luma_rows, uint8_t *out, size_t capacity);
 
 // A picture in 4:2:0, full range, BT.601, as JPEG files have it (JFIF).
 typedef struct {

@@ -31,6 +31,15 @@ public struct PictureTreatment: Sendable, Hashable {
         /// Shared by all of them.
         let design: OverlayDesign?
 
+        /// Why a GPU cannot decode these pictures in place of the processor, as it would change nothing else about them;
+        /// nil if it can.
+        var obstacleToJPEG: String? {
+            if design != nil { return "--overlay is drawn by the processor" }
+            if !framing.isPlain { return "\(framing) is done by the processor" }
+            if makesThumbnails { return "--on-motion looks at what the processor decodes" }
+            return source.color == color ? nil : "colours are changed by the processor"
+        }
+
         /// Returns another converter, with everything that it does not share.
         public func next() throws(ConversionError) -> PixelConverter {
             try PixelConverter(

@@ -18,12 +18,16 @@ struct EncoderOptions: ParsableArguments {
     @Option(help: "How to upload pictures to the GPU; auto maps surfaces if the driver does that correctly.")
     var upload: UploadMethod = .auto
 
+    @Option(help: "What decodes a camera's Motion JPEG; auto is the GPU if it does that correctly.")
+    var jpeg: JPEGWay = .auto
+
     var request: EncoderRequest {
         var request = EncoderRequest()
         request.preference = encoder
         request.renderNode = renderNode
         request.lowPower = lowPower
         request.upload = upload
+        request.jpeg = jpeg
         return request
     }
 }

@@ -32,6 +32,7 @@ extension Codec: ExplainedArgument {
 extension EncoderRequest.Preference: ExpressibleByArgument {}
 extension EncoderRequest.LowPower: ExpressibleByArgument {}
 extension UploadMethod: ExpressibleByArgument {}
+extension JPEGWay: ExpressibleByArgument {}
 extension EncoderConfiguration.Profile: ExpressibleByArgument {}
 extension EncoderConfiguration.EntropyMode: ExpressibleByArgument {}
 extension EncoderConfiguration.Latency: ExpressibleByArgument {}

@@ -4,7 +4,9 @@ struct SoftwareEncoderRule: OptionRule {
         let encoder = command.encoder
         guard encoder.encoder == .software,
             encoder.renderNode != nil || encoder.lowPower != .auto || encoder.upload != .auto
+                || encoder.jpeg == .gpu
         else { return nil }
-        return "--encoder software excludes --render-node, --low-power and --upload; leave them out"
+        return
+            "--encoder software excludes --render-node, --low-power, --upload and --jpeg gpu; leave them out"
     }
 }

@@ -165,7 +165,7 @@ static int changes(const struct color_change change) {
 
 static int jpeg(void) {
     static uint8_t coded[ROOM], planes[3][32 * (WIDTH + 32)];
-    size_t count = cyuv_jpeg_encode(input, 3 * WIDTH, WIDTH, HEIGHT, coded, sizeof coded);
+    size_t count = cyuv_jpeg_encode(input, 3 * WIDTH, WIDTH, HEIGHT, 1, coded, sizeof coded);
     printf("JPEG-encoded %zu %016llx\n", count, (unsigned long long)hash(coded, count));
     cyuv_jpeg_decoder *decoder = cyuv_jpeg_create();
     cyuv_jpeg_layout layout;

@@ -1,10 +1,8 @@
-import Pictures
-
 /// The Huffman tables that Motion JPEG relies on and may leave out (ITU-T T.81, K.3.3).
-enum StandardHuffmanTables {
+public enum StandardHuffmanTables {
     /// Returns a segment (DHT) with every standard table but those that a picture has itself; nothing if it has all.
     /// - Parameter destinations: the table class in the upper four bits, the identifier in the lower.
-    static func segment(without destinations: Set<UInt8>) -> [UInt8] {
+    public static func segment(without destinations: Set<UInt8>) -> [UInt8] {
         let tables = all.filter { !destinations.contains($0.destination) }
         guard !tables.isEmpty else { return [] }
         let content = tables.flatMap { [$0.destination] + $0.bytes }
@@ -13,7 +11,7 @@ enum StandardHuffmanTables {
     }
 
     /// Returns the destinations of the tables in a segment, as far as it is intact.
-    static func destinations(in parameters: Slice<UnsafeRawBufferPointer>) -> [UInt8] {
+    public static func destinations(in parameters: Slice<UnsafeRawBufferPointer>) -> [UInt8] {
         var (destinations, rest) = ([UInt8](), parameters[...])
         while rest.count > countLength, let destination = rest.first {
             let symbolCount = rest.dropFirst().prefix(countLength).reduce(0) { $0 + Int($1) }

@@ -1,0 +1,194 @@
+import Glibc
+import Pictures
+
+/// A baseline JPEG picture in the form that a GPU's decoder takes (ITU-T T.81).
+///
+/// Everything is checked first: no header, table or length of a camera's that is not what it claims to be reaches a
+/// driver. Whether the coded samples themselves are sound only decoding them would show.
+struct BaselineJPEG {
+    /// How chroma is subsampled.
+    enum Sampling: Sendable { case c420, c422 }
+
+    /// Why a picture is not for the GPU.
+    enum Unsuitability: Error, Hashable {
+        /// It is sound, but of a kind that hardware does not decode, or not into NV12.
+        case kind(String)
+        case damaged(String)
+
+        var reason: String {
+            switch self {
+            case .kind(let reason), .damaged(let reason): reason
+            }
+        }
+    }
+
+    struct Component {
+        var identifier: UInt8 = 0
+        fileprivate var factors: UInt8 = 0
+        var horizontalFactor: UInt8 { factors >> 4 }
+        var verticalFactor: UInt8 { factors & 15 }
+        var quantization: UInt8 = 0
+        var dcTable: UInt8 = 0
+        var acTable: UInt8 = 0
+    }
+
+    typealias QuantizationTable = InlineArray<64, UInt8>
+
+    private(set) var width = 0
+    private(set) var height = 0
+    private(set) var sampling = Sampling.c420
+    /// Y, Cb, Cr.
+    private(set) var components = InlineArray<3, Component>(repeating: Component())
+    /// In zigzag order; those that components use are known.
+    private(set) var quantization = InlineArray<4, QuantizationTable>(repeating: .init(repeating: 0))
+    private(set) var huffman = HuffmanTables()
+    /// In MCUs; 0 for none.
+    private(set) var restartInterval = 0
+    private(set) var unitCount = 0
+    /// Where the coded samples are.
+    private(set) var scan = 0..<0
+    private var knownQuantization: UInt8 = 0
+
+    /// - Parameters:
+    ///   - bytes: a picture; what follows its end does not matter.
+    ///   - size: of the stream's pictures. This one may be larger by less than an MCU.
+    ///   - room: what the surface holds, to which whole MCUs are written.
+    init(
+        _ bytes: UnsafeRawBufferPointer, size: PictureSize, room: PictureSize
+    ) throws(Unsuitability) {
+        var hasFrame = false
+        for segment in JPEGSegments(bytes) {
+            let parameters = UnsafeRawBufferPointer(rebasing: bytes[segment.parameters])
+            switch segment.marker {
+            case 0xC0:
+                if hasFrame { throw .damaged("it has two frame headers") }
+                hasFrame = true
+                try readFrame(parameters, size: size, room: room)
+            case 0xC4: try huffman.read(parameters)
+            case 0xDB: try readQuantizationTables(parameters)
+            case 0xDD:
+                guard parameters.count == 2 else { throw .damaged("its restart interval is no number") }
+                restartInterval = Self.number(parameters, at: 0)
+            case 0xDA:
+                guard hasFrame else { throw .damaged("it has no frame header") }
+                try readScan(parameters)
+                try findEnd(of: bytes, from: segment.bytes.upperBound)
+                return
+            default: if segment.isFrameHeader { throw .kind("it is not baseline") }
+            }
+        }
+        throw .damaged("it has no scan")
+    }
+
+    private static func number(_ bytes: UnsafeRawBufferPointer, at place: Int) -> Int {
+        Int(bytes[place]) << 8 | Int(bytes[place + 1])
+    }
+
+    /// Whether it has the quantisation table with that number.
+    func hasQuantization(_ number: Int) -> Bool { knownQuantization >> number & 1 == 1 }
+
+    // MARK: Frame header
+
+    private mutating func readFrame(
+        _ bytes: UnsafeRawBufferPointer, size: PictureSize, room: PictureSize
+    ) throws(Unsuitability) {
+        guard bytes.count >= 6, bytes.count == 6 + 3 * Int(bytes[5]) else {
+            throw .damaged("its frame header is cut off")
+        }
+        guard bytes[0] == 8 else { throw .kind("it has \(bytes[0]) bits a sample") }
+        guard bytes[5] == 3 else { throw .kind("it has \(bytes[5]) components") }
+        (height, width) = (Self.number(bytes, at: 1), Self.number(bytes, at: 3))
+        for index in 0..<3 {
+            let place = 6 + 3 * index
+            guard bytes[place + 2] < 4 else { throw .damaged("a component has no quantisation table") }
+            components[index] = Component(
+                identifier: bytes[place], factors: bytes[place + 1], quantization: bytes[place + 2])
+        }
+        switch (components[0].factors, components[1].factors, components[2].factors) {
+        case (0x22, 0x11, 0x11): sampling = .c420
+        case (0x21, 0x11, 0x11): sampling = .c422
+        default: throw .kind("its chroma is neither 4:2:0 nor 4:2:2")
+        }
+        let unit = (width: 16, height: sampling == .c420 ? 16 : 8)
+        let (across, down) = (
+            (width + unit.width - 1) / unit.width, (height + unit.height - 1) / unit.height
+        )
+        guard (size.width..<size.width + unit.width).contains(width),
+            (size.height..<size.height + unit.height).contains(height),
+            across * unit.width <= room.width, down * unit.height <= room.height
+        else { throw .damaged("it is a picture of \(width)x\(height) in a stream of \(size)") }
+        unitCount = across * down
+    }
+
+    // MARK: Tables
+
+    private mutating func readQuantizationTables(_ bytes: UnsafeRawBufferPointer) throws(Unsuitability) {
+        var place = 0
+        while place < bytes.count {
+            let head = bytes[place]
+            guard head >> 4 == 0 else { throw .kind("its quantisation tables have 16 bits") }
+            guard head < 4, place + 65 <= bytes.count else {
+                throw .damaged("a quantisation table is cut off")
+            }
+            for index in 0..<64 {
+                let value = bytes[place + 1 + index]
+                guard value > 0 else { throw .damaged("a quantisation table has a nought") }
+                quantization[Int(head)][index] = value
+            }
+            knownQuantization |= 1 << head
+            place += 65
+        }
+    }
+
+    // MARK: Scan
+
+    private mutating func readScan(_ bytes: UnsafeRawBufferPointer) throws(Unsuitability) {
+        guard let count = bytes.first, bytes.count == 4 + 2 * Int(count) else {
+            throw .damaged("its scan header is cut off")
+        }
+        guard count == 3 else { throw .kind("its components are in scans of their own") }
+        for index in 0..<3 {
+            let tables = bytes[2 + 2 * index]
+            guard bytes[1 + 2 * index] == components[index].identifier, tables >> 4 <= 1, tables & 15 <= 1
+            else { throw .damaged("its scan has other components than its frame") }
+            guard hasQuantization(Int(components[index].quantization)) else {
+                throw .damaged("a quantisation table is missing")
+            }
+            (components[index].dcTable, components[index].acTable) = (tables >> 4, tables & 15)
+        }
+        guard bytes[7] == 0, bytes[8] == 63, bytes[9] == 0 else {
+            throw .damaged("its scan is not a baseline one")
+        }
+        huffman.addStandardTables()
+    }
+
+    /// Looks for the end of the coded samples. Restart markers must be those that the interval asks for.
+    private mutating func findEnd(
+        of bytes: UnsafeRawBufferPointer, from start: Int
+    ) throws(Unsuitability) {
+        guard let base = bytes.baseAddress else { throw .damaged("it is cut off") }
+        var (place, restarts) = (start, 0)
+        while place < bytes.count, let found = memchr(base + place, 0xFF, bytes.count - place) {
+            let offset = UnsafeRawPointer(found) - base
+            guard offset + 1 < bytes.count else { break }
+            let marker = bytes[offset + 1]
+            switch marker {
+            case 0x00: place = offset + 2
+            case 0xFF: place = offset + 1
+            case 0xD0...0xD7:
+                guard restartInterval > 0, Int(marker & 7) == restarts & 7 else {
+                    throw .damaged("its restart markers are out of order")
+                }
+                restarts += 1
+                place = offset + 2
+            case 0xD9:
+                guard restartInterval == 0 || restarts == (unitCount - 1) / restartInterval, offset > start
+                else { throw .damaged("a part of it is missing") }
+                scan = start..<offset
+                return
+            default: throw .damaged("it has a marker among its samples")
+            }
+        }
+        throw .damaged("it is cut off")
+    }
+}

@@ -1,0 +1,137 @@
+import CYUV
+import Pictures
+
+/// Compares a picture that a GPU decoded with what libjpeg-turbo makes of it.
+///
+/// Inverse transforms may round differently, so samples may differ by 2, and by less than a half in the mean. Of 4:2:2,
+/// a row of chroma may be either of the two that it comes from, or anything between them.
+struct JPEGComparison {
+    enum Result: Hashable {
+        case same
+        /// With how they differ.
+        case different(String)
+        /// The picture is damaged, or there is no memory.
+        case impossible
+    }
+
+    private static let largestDifference = 2
+
+    private var luma = Total()
+    private var chroma = Total()
+
+    private struct Total {
+        private(set) var largest = 0
+        private var sum = 0
+        private var count = 0
+
+        /// Whether the mean is below a half.
+        var isClose: Bool { 2 * sum < count }
+
+        mutating func note(_ difference: Int) {
+            largest = max(largest, difference)
+            sum += difference
+            count += 1
+        }
+    }
+
+    /// - Parameters:
+    ///   - bytes: the JPEG.
+    ///   - size: of the stream's pictures.
+    ///   - planes: what the GPU made of it.
+    static func result(
+        _ bytes: UnsafeRawBufferPointer, size: PictureSize, _ planes: SurfaceWriter.Planes
+    ) -> Result {
+        guard let decoder = cyuv_jpeg_create() else { return .impossible }
+        defer { cyuv_jpeg_destroy(decoder) }
+        var layout = cyuv_jpeg_layout()
+        guard
+            cyuv_jpeg_begin(
+                decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count,
+                Int32(size.width), Int32(size.height), &layout) == CYUV_JPEG_OK, layout.plane_count == 3
+        else { return .impossible }
+        var comparison = JPEGComparison()
+        return comparison.compare(decoder, layout, size, planes) ? comparison.verdict : .impossible
+    }
+
+    private var verdict: Result {
+        let largest = max(luma.largest, chroma.largest)
+        if largest > Self.largestDifference {
+            return .different("the GPU's pictures differ from the processor's by up to \(largest) levels")
+        }
+        return luma.isClose && chroma.isClose
+            ? .same : .different("the GPU's pictures differ from the processor's by half a level in the mean")
+    }
+
+    private mutating func compare(
+        _ decoder: OpaquePointer, _ layout: cyuv_jpeg_layout, _ size: PictureSize,
+        _ planes: SurfaceWriter.Planes
+    ) -> Bool {
+        let stride = (size.width + 31) / 32 * 32 + 64
+        let rows = Int(CYUV_JPEG_MAXIMUM_BAND_ROWS)
+        let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: 3 * stride * rows)
+        defer { memory.deallocate() }
+        let band = Band(
+            luma: memory, cb: memory + stride * rows, cr: memory + 2 * stride * rows, stride: stride,
+            chromaStep: layout.vertical_subsampling == 2 ? 1 : 2)
+        var row = 0
+        while row < size.height {
+            let isRead = withUnsafePointer(to: (Optional(band.luma), Optional(band.cb), Optional(band.cr))) {
+                $0.withMemoryRebound(to: UnsafeMutablePointer<UInt8>?.self, capacity: 3) { planes in
+                    withUnsafePointer(to: (stride, stride, stride)) {
+                        $0.withMemoryRebound(to: Int.self, capacity: 3) {
+                            cyuv_jpeg_read_band(decoder, planes, $0)
+                        }
+                    }
+                }
+            }
+            guard isRead == CYUV_JPEG_OK else { return false }
+            let count = min(Int(layout.band_rows), size.height - row)
+            compareLuma(band, row..<row + count, size.width, planes.luma)
+            compareChroma(band, row..<row + count, size.width, planes.chroma)
+            row += Int(layout.band_rows)
+        }
+        return true
+    }
+
+    /// A few rows of the reference.
+    private struct Band {
+        let luma, cb, cr: UnsafeMutablePointer<UInt8>
+        let stride: Int
+        /// How many of its rows of chroma are one of the picture's.
+        let chromaStep: Int
+    }
+
+    private mutating func compareLuma(
+        _ band: Band, _ rows: Range<Int>, _ width: Int, _ plane: PictureSurface.Plane
+    ) {
+        for row in rows {
+            let (reference, found) = (
+                band.luma + (row - rows.lowerBound) * band.stride, plane.base + row * plane.stride
+            )
+            for column in 0..<width {
+                luma.note(abs(Int(reference[column]) - Int(found[column])))
+            }
+        }
+    }
+
+    private mutating func compareChroma(
+        _ band: Band, _ rows: Range<Int>, _ width: Int, _ plane: PictureSurface.Plane
+    ) {
+        for row in 0..<rows.count / 2 {
+            let found = plane.base + (rows.lowerBound / 2 + row) * plane.stride
+            let upper = row * band.chromaStep * band.stride
+            let lower = upper + (band.chromaStep - 1) * band.stride
+            for column in 0..<width / 2 {
+                let (cb, cr) = (Int(found[2 * column]), Int(found[2 * column + 1]))
+                let (upper, lower) = (upper + column, lower + column)
+                chroma.note(Self.distance(cb, Int(band.cb[upper]), Int(band.cb[lower])))
+                chroma.note(Self.distance(cr, Int(band.cr[upper]), Int(band.cr[lower])))
+            }
+        }
+    }
+
+    /// How far a value is from the range between two others.
+    private static func distance(_ value: Int, _ one: Int, _ other: Int) -> Int {
+        max(0, min(one, other) - value, value - max(one, other))
+    }
+}
