@@ -29,10 +29,9 @@ gpu_says() { # NAME EXPRESSION...: its report on the last run
     tail -n 1 "$FAKEGPU_REPORT" >gpu.json
     check "$name" report gpu.json "$@"
 }
-# Mesa 25 keeps a context and a page of memory until it ends, and loses one more picture if its buffer is too small.
-none_left='devices[0].left.total == 0' lost=1 crashes=''
-if [ "$driver" = radeonsi ] && [[ ! $("${launcher[@]}" vainfo --display drm --device /dev/dri/renderD128 2>&1) = *"Mesa Gallium driver 22."* ]]; then
-    none_left='devices[0].left.bytes <= 4096 and devices[0].left.contexts <= 1 and devices[0].left.mappings == 0 and devices[0].left.sessions == 0'
+# Mesa 25 loses one more picture if its buffer is too small.
+none_left=$(nothing_left "$driver") lost=1 crashes=''
+if [ "$driver" = radeonsi ] && ! is_mesa_22; then
     lost=2 crashes="this Mesa crashes where it has no memory for its context"
 fi
 frees_all() { # NAME: buffers, contexts, mappings, fences, descriptors

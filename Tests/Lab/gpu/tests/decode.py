@@ -3,6 +3,7 @@
 import os
 import random
 import shutil
+import signal
 import threading
 import time
 
@@ -104,6 +105,12 @@ def software(stream, name, path):
     return hashes(path)
 
 
+def is_freed(left):
+    """Mesa 25 keeps a context, a page of memory and a syncobj until it ends."""
+    kept = left["contexts"] + left["buffers"] + left["syncobjs"]
+    return left["total"] == kept <= 3 and left["bytes"] <= 4096
+
+
 def decodes(folder, gpu, streams, name):
     """Each picture is the same, and nothing is left."""
     stream = streams.path(name)
@@ -116,7 +123,7 @@ def decodes(folder, gpu, streams, name):
     report = run.devices[0]
     pictures = {"h264": 0, "h265": 0, "jpeg": 0, "damaged": 0, "failed": 0}
     pictures[codec(name)] = count(name) * (2 if name == "field pictures" else 1)
-    expect(report["decoded"] == pictures and report["left"]["total"] == 0, f"the report: {report}")
+    expect(report["decoded"] == pictures and is_freed(report["left"]), f"the report: {report}")
     # AMD's JPEG engine knows no sessions.
     expect(report["sessions"] == (0 if gpu in AMD and name in JPEG else 1), f"sessions: {report}")
 
@@ -153,12 +160,13 @@ def each_codec(gpu):
     return ("B frames and scaling lists", *(("H.265 with B frames",) if gpu in AMD else ()), "4:2:0")
 
 
-def ends(folder, gpu, stream, settings, name="h264", limit=60):
-    """The program ends, whatever it makes of it, and is not killed by a signal."""
-    command = (*FFMPEG, *VAAPI, "-i", stream, *download(name), "-f", "null", "-")
+def ends(folder, gpu, stream, settings, name="h264", limit=60, downloads=True):
+    """The program ends, whatever it makes of it, and does not crash."""
+    command = (*FFMPEG, *VAAPI, "-i", stream, *(download(name) if downloads else ()), "-f", "null", "-")
     run = Run(folder, gpu, settings, command).finish(limit=limit)
-    # Mesa ends the program itself where a submission is refused.
-    expect(run.status >= 0, f"the program ended by signal {-run.status}: {run.said}")
+    # Mesa ends the program itself where a submission is refused: 22.3 by exit, 25 by abort.
+    is_ended_by_mesa = run.status == -signal.SIGABRT and "the context is lost" in run.said
+    expect(run.status >= 0 or is_ended_by_mesa, f"the program ended by signal {-run.status}: {run.said}")
     return run
 
 
@@ -205,7 +213,7 @@ def small_target(folder, gpu, streams):
     """Where the picture is larger than its surface, nothing is written beyond it."""
     library = compiled(folder.parent, "small_surfaces.so")
     for name in each_codec(gpu):
-        run = ends(folder, gpu, streams.path(name), {"LD_PRELOAD": str(library)}, name)
+        run = ends(folder, gpu, streams.path(name), {"LD_PRELOAD": str(library)}, name, downloads=False)
         expect(not run.devices[0]["decoded"][codec(name)], f"the report: {run.devices[0]}")
         run.report_path.unlink()
 
