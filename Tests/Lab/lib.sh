@@ -176,7 +176,6 @@ same_pictures() { # FILE RAW: a container and a raw stream decode to the same pi
     [ -n "$one" ] && [ "$one" = "$other" ] || { echo "$(wc -l <<<"$one") pictures of $1 differ from $(wc -l <<<"$other") of $2"; return 1; }
 }
 
-# The emulated GPU: tests that need it are skipped if there is none; one that does not work is a failure.
 is_mesa_22() { "$LAB/gpu/run" radeonsi vainfo --display drm --device /dev/dri/renderD128 2>&1 | grep -q 'Mesa Gallium driver 22\.'; }
 nothing_left() { # DRIVER: what the emulated GPU's report says where a program has freed everything
     # Mesa 25 keeps a context and a page of memory until it ends.
@@ -187,6 +186,7 @@ nothing_left() { # DRIVER: what the emulated GPU's report says where a program h
     fi
 }
 
+# The emulated GPU: tests that need it are skipped if there is none; one that does not work is a failure.
 has_gpu() { # NAME DRIVER [PATTERN]: it exists, and a line of the driver's capabilities has PATTERN
     local said status=0 tried=(true)
     if [ -n "${3-}" ]; then tried=(vainfo --display drm --device /dev/dri/renderD128); fi

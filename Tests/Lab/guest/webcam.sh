@@ -38,6 +38,7 @@ if records "webcam: MJPEG" --device $link --size 640x480 --format MJPG --fps 15 
     keep mjpeg.h264 mjpeg.json
     on_host check "webcam: MJPEG is sound" is_sound mjpeg.h264 --frames 60 --keyframe-interval 15
     on_host check "webcam: MJPEG's pictures follow each other" pictures follow mjpeg.h264 "$camera/frames/640x480" --lost-by-report mjpeg.json --ahead
+    if [ "$encoder" = vaapi ]; then on_host check "webcam: MJPEG, decoded by the GPU" report mjpeg.json 'encoder.jpeg.gpu >= 60' 'encoder.jpeg.cpu == 0'; fi
     on_host check "webcam: MJPEG's full range is flagged" has_properties mjpeg.h264 color_range=pc
 fi
 records "webcam: MJPEG in software" --device $link --size 640x480 --format MJPG --fps 15 --keyframe-interval 15 --frames 30 --encoder software soft.h264 && keep soft.h264 &&
