@@ -144,7 +144,7 @@ let package = Package(
         .testTarget(
             name: "EncoderTests",
             dependencies: [
-                "Encoder", "Capture", "Pictures", "Bitstream", "Time", "CColor", "CFFmpeg", "CGlyphs",
+                "Encoder", "Capture", "Pictures", "Bitstream", "Time", "CColor", "CFFmpeg", "CGlyphs", "CYUV",
                 "CTestJPEG",
                 "CTestAllocations",
                 "TestSupport", "Threading",

@@ -11,7 +11,7 @@ public final class BackendEncoderProvider: EncoderProvider {
         guard let opened else { return nil }
         return EncoderChoice(
             details: opened.details, name: opened.name, passedOver: opened.passedOver, notes: opened.notes,
-            jpeg: opened.details?.entryPoint == nil ? nil : inputs.current.jpeg.outcome)
+            jpeg: inputs.current.jpeg.outcome)
     }
     public private(set) var stream: EncodedStream
 
@@ -26,6 +26,8 @@ public final class BackendEncoderProvider: EncoderProvider {
     /// Why drivers are no longer used; nil as long as they are.
     private var givingUpReason: String?
     private var current: (label: String, waitsForDriver: Bool, progress: EncoderProgress)?
+    /// Whether something else is to blame for the failure of the encoder in use.
+    private var isExcused = false
     private var failedLabels: [String] = []
     private var provenLabels: Set<String> = []
     /// Shared by all of its successive encoders.
@@ -103,6 +105,11 @@ public final class BackendEncoderProvider: EncoderProvider {
 
     public func discardSharedState() { inputs.renew() }
 
+    public func noteFailure() {
+        // Then the encoder is not to blame, as far as is known: it is opened again, without JPEG on its GPU.
+        if inputs.current.jpeg.blame() { isExcused = true }
+    }
+
     public func giveUpDrivers() -> Bool {
         inputs.renew()
         let others = backends.filter { !$0.waitsForDriver }
@@ -159,7 +166,8 @@ public final class BackendEncoderProvider: EncoderProvider {
 
     /// Remembers whether the encoder in use ever produced anything.
     private func judge() {
-        guard let current else { return }
+        defer { isExcused = false }
+        guard let current, !isExcused else { return }
         if current.progress.hasProduced {
             provenLabels.insert(current.label)
         } else if !provenLabels.contains(current.label) {

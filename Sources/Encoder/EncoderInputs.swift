@@ -30,7 +30,7 @@ final class EncoderInputs {
         (self.nodes, self.jpeg) = (nodes, jpeg)
     }
 
-    /// New inputs that share nothing with these but what is known of render nodes.
+    /// New inputs that share nothing with these but what is known of render nodes and JPEG.
     func successor() -> EncoderInputs {
         EncoderInputs(codecs: codecs, treatment: treatment, nodes: nodes, jpeg: jpeg)
     }
@@ -78,7 +78,14 @@ final class EncoderInputs {
             nodes[connection.node, default: NodeRecord()].upload = upload == .auto ? input.upload : upload
             nodes[connection.node]?.checkedSizes.insert(size)
         }
-        if way != .cpu, source.pixelFormat.arrangement == .jpeg { try input.decodeJPEG(way, jpeg) }
+        if way != .cpu, source.pixelFormat.arrangement == .jpeg {
+            try input.decodeJPEG(way, jpeg)
+        } else if way == .gpu {
+            throw EncoderError(
+                .contradiction(
+                    "--jpeg gpu is for Motion JPEG, and this is \(source.pixelFormat); leave it out, or use "
+                        + "--format mjpeg"))
+        }
         surfaces = input
         return input
     }

@@ -31,10 +31,18 @@ public protocol EncoderProvider: AnyObject {
     /// Opens encoders for pictures of another format from now on.
     func follow(_ source: PictureFormat)
 
+    /// Notes that the open encoder failed or hung, before another is opened in its place.
+    func noteFailure()
+
     /// Stops sharing state with open encoders, because a thread hangs in one of them.
     func discardSharedState()
 
     /// Stops opening encoders that wait for a driver: they fail repeatedly.
     /// - Returns: false if there is no other, or none was in use.
     func giveUpDrivers() -> Bool
+}
+
+extension EncoderProvider {
+    /// Learns nothing from it by default.
+    public func noteFailure() {}
 }

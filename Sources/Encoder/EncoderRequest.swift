@@ -40,8 +40,8 @@ extension EncoderRequest {
         return switch preference {
         case .vaapi: [vaapi]
         case .software: [SoftwareBackend()]
-        // A render node that was named must be used.
-        case .auto: renderNode == nil ? [vaapi, SoftwareBackend()] : [vaapi]
+        // A render node that was named must be used, and so must the GPU where it is to decode.
+        case .auto: renderNode == nil && jpeg != .gpu ? [vaapi, SoftwareBackend()] : [vaapi]
         }
     }
 }

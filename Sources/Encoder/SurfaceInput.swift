@@ -27,6 +27,8 @@ final class SurfaceInput: EncoderInput {
     /// Nil if the processor decodes the camera's Motion JPEG, and for other formats.
     private var jpeg: JPEGDecoding?
     private var jpegRecord: JPEGRecord?
+    /// Those whose rows below a JPEG's last MCUs are grey.
+    private var clearedSurfaces: Set<VASurfaceID> = []
 
     /// How pictures are made and uploaded, if that is not obvious.
     var notes: [EncoderNote] { [uploadNote, converters.design?.note].compactMap { $0 } }
@@ -97,7 +99,7 @@ final class SurfaceInput: EncoderInput {
     ) throws(EncoderError) -> UnsafeMutablePointer<AVFrame> {
         if isFilled { return picture }
         if let jpeg, try decode(buffer, by: jpeg) {
-            jpegRecord?.outcome?.gpuPictures += 1
+            jpegRecord?.count(isGPU: true)
             return picture
         }
         let place = try place(number)
@@ -107,7 +109,7 @@ final class SurfaceInput: EncoderInput {
         thumbnail = place.conversion.thumbnail
         av_frame_move_ref(picture, place.frame)
         fill()
-        jpegRecord?.outcome?.cpuPictures += 1
+        jpegRecord?.count(isGPU: false)
         return picture
     }
 
@@ -123,11 +125,14 @@ final class SurfaceInput: EncoderInput {
     private func decode(
         _ buffer: borrowing PixelBuffer, by jpeg: JPEGDecoding
     ) throws(EncoderError) -> Bool {
-        guard jpeg.isOn, buffer.format === converters.source,
-            let image = try jpeg.picture(in: buffer.payload)
+        guard buffer.format === converters.source, let image = try jpeg.picture(in: buffer.payload)
         else { return false }
         let surface = try Self.takeSurface(of: frames, into: picture, on: connection)
         do throws(EncoderError) {
+            // MCUs of 4:2:2 have 8 rows, and coded pictures are padded to 16: the rest is coded too, though not shown.
+            if image.coveredHeight < codedSize.height, clearedSurfaces.insert(surface).inserted {
+                try writer.clear(surface, from: image.coveredHeight)
+            }
             if try jpeg.decode(image, in: buffer.payload, into: surface, writer) {
                 fill()
                 return true
@@ -142,25 +147,26 @@ final class SurfaceInput: EncoderInput {
 
     /// Has the GPU decode the source's Motion JPEG, if it can.
     func decodeJPEG(_ way: JPEGWay, _ record: JPEGRecord) throws(EncoderError) {
-        record.outcome = record.outcome ?? JPEGOutcome()
         jpegRecord = record
         let (connection, room) = (connection, codedSize)
-        do throws(EncoderError) {
-            if let obstacle = converters.obstacleToJPEG { throw EncoderError(.unsupported(obstacle)) }
-            guard let decoder = try connection.encodingCall({ GPUJPEGDecoder(on: connection, room: room) })
-            else { throw EncoderError(.unsupported("\(connection.node) does not decode JPEG")) }
-            jpeg = JPEGDecoding(
-                decoder, size: converters.source.size, room: room, isRequired: way == .gpu, record: record)
-        } catch {
-            guard case .unsupported(let reason) = error.kind else { throw error }
-            record.outcome?.reason = reason
-            if way == .gpu { throw EncoderError(.unsupported("--jpeg gpu: \(reason)")) }
+        var obstacle = record.begin(on: connection.node) ?? converters.obstacleToJPEG
+        if obstacle == nil {
+            if let decoder = try connection.encodingCall({ GPUJPEGDecoder(on: connection, room: room) }) {
+                jpeg = JPEGDecoding(
+                    decoder, on: connection.node, size: converters.source.size, room: room,
+                    isRequired: way == .gpu, record: record)
+            } else {
+                obstacle = "\(connection.node) does not decode JPEG"
+            }
         }
+        guard let obstacle else { return }
+        record.note(obstacle)
+        if way == .gpu { throw EncoderError(.unsupported("--jpeg gpu: \(obstacle)")) }
     }
 
     func slot(_ number: Int) -> ConversionSlot? {
         // The GPU needs none.
-        if jpeg?.isOn == true { return nil }
+        if jpeg?.isLikely == true { return nil }
         guard let place = try? place(number), (try? open(place)) != nil else { return nil }
         return place.conversion
     }

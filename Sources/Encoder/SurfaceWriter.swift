@@ -105,6 +105,17 @@ final class SurfaceWriter {
         }
     }
 
+    /// Makes the rows of a surface from one on grey; the others may have any content afterwards.
+    func clear(_ surface: VASurfaceID, from row: Int) throws(EncoderError) {
+        let mapping = try map(surface)
+        for (plane, rows) in [
+            (mapping.planes.luma, row..<size.height), (mapping.planes.chroma, row / 2..<size.height / 2),
+        ] {
+            for row in rows { (plane.base + row * plane.stride).update(repeating: 128, count: size.width) }
+        }
+        try finish(mapping)
+    }
+
     /// Uses vaPutImage from now on.
     func stopMapping() { method = .put }
 

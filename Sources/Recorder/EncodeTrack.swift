@@ -374,6 +374,7 @@ final class EncodeTrack {
         countLostFrames()
         guard !isOver else { return closeEncoder() }
         policy.restart(after: counters[.encoded])
+        provider.noteFailure()
         closeEncoder()
         let cause = failure
         var failure = failure

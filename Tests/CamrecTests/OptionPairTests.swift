@@ -53,6 +53,7 @@ import Testing
         "render-node": Sample("--render-node=/dev/dri/renderD128"),
         "low-power": Sample("--low-power=on"), "low-power:off": Sample("--low-power=off"),
         "upload": Sample("--upload=put"), "upload:map": Sample("--upload=map"),
+        "jpeg": Sample("--jpeg=gpu"), "jpeg:cpu": Sample("--jpeg=cpu"),
         "bitrate": Sample("--bitrate=2M"), "max-bitrate": Sample("--max-bitrate=4M"),
         "max-bitrate:same": Sample("--max-bitrate=2M"), "max-bitrate:low": Sample("--max-bitrate=1M"),
         "rate-window": Sample("--rate-window=2s"), "qp": Sample("--qp=24"), "quality": Sample("--quality=24"),
@@ -104,7 +105,9 @@ import Testing
     private static let cameraAlone = [
         "wait", "wait:not", "device-timeout", "input", "standard", "control", "restore-controls",
     ]
-    private static let hardware = ["render-node", "low-power", "low-power:off", "upload", "upload:map"]
+    private static let hardware = [
+        "render-node", "low-power", "low-power:off", "upload", "upload:map", "jpeg",
+    ]
     private static let rates = [
         "bitrate", "max-bitrate", "max-bitrate:same", "max-bitrate:low", "rate-window",
     ]
@@ -141,7 +144,7 @@ import Testing
         (["device:file"], ["format", "format:h264"], .refused),
         // The camera codes.
         (["format:h264"], hardware + ["encoder", "encoder:vaapi", "codec:hevc", "output:hevc"], .refused),
-        (["format:h264"], picture + motion, .refused),
+        (["format:h264"], picture + motion + ["jpeg:cpu"], .refused),
         (["format:h264"], coding, .warns),
         // Hardware and software.
         (["encoder"], hardware, .refused),
@@ -317,6 +320,8 @@ import Testing
             (["--format=h264", "--render-node=/dev/dri/renderD128", "a.h264"], "leave out --render-node"),
             (["--format=h264", "--low-power=on", "a.h264"], "leave out --low-power"),
             (["--format=h264", "--upload=map", "a.h264"], "leave out --upload"),
+            (["--format=h264", "--jpeg=gpu", "a.h264"], "leave out --jpeg"),
+            (["--encoder=software", "--jpeg=gpu", "a.h264"], "--jpeg gpu"),
             (["--listen=unix:/tmp/x", "--max-clients-per-address=2", "a.h264"], "have no address"),
             (["--listen=yes", "a.h264"], "--listen cannot be 'yes': expected a port"),
             (["--listen=unix:sk,mdoe=660"], "write unix:sk,mode=660"),

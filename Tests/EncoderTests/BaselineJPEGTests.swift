@@ -152,7 +152,9 @@ struct BaselineJPEGTests {
                     guard let picture = try? Self.read(changed) else { continue }
                     taken += 1
                     #expect(picture.scan.upperBound <= changed.count)
-                    #expect(Self.isAcceptedByLibjpeg(changed), "byte \(place) is \(value)")
+                    // The bytes themselves would fill the log.
+                    let isAccepted = Self.isAcceptedByLibjpeg(changed)
+                    #expect(isAccepted, "byte \(place) is \(value)")
                 }
             }
             #expect(taken > 100)

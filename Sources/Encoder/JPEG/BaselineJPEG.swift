@@ -45,6 +45,8 @@ struct BaselineJPEG {
     /// In MCUs; 0 for none.
     private(set) var restartInterval = 0
     private(set) var unitCount = 0
+    /// Rows of whole MCUs.
+    private(set) var coveredHeight = 0
     /// Where the coded samples are.
     private(set) var scan = 0..<0
     private var knownQuantization: UInt8 = 0
@@ -69,12 +71,16 @@ struct BaselineJPEG {
             case 0xDD:
                 guard parameters.count == 2 else { throw .damaged("its restart interval is no number") }
                 restartInterval = Self.number(parameters, at: 0)
+            case 0xEE: try readAdobe(parameters)
             case 0xDA:
                 guard hasFrame else { throw .damaged("it has no frame header") }
                 try readScan(parameters)
                 try findEnd(of: bytes, from: segment.bytes.upperBound)
                 return
-            default: if segment.isFrameHeader { throw .kind("it is not baseline") }
+            case 0xE0...0xEF, 0xFE: break  // applications' data, and comments
+            default:
+                throw segment.isFrameHeader
+                    ? .kind("it is not baseline") : .damaged("it has a strange marker")
             }
         }
         throw .damaged("it has no scan")
@@ -104,6 +110,11 @@ struct BaselineJPEG {
             components[index] = Component(
                 identifier: bytes[place], factors: bytes[place + 1], quantization: bytes[place + 2])
         }
+        let identifiers = (components[0].identifier, components[1].identifier, components[2].identifier)
+        guard identifiers.0 != identifiers.1, identifiers.1 != identifiers.2, identifiers.0 != identifiers.2
+        else { throw .damaged("two components have one identifier") }
+        // By these letters libjpeg knows RGB.
+        if identifiers == (0x52, 0x47, 0x42) { throw .kind("it is not Y′CbCr") }
         switch (components[0].factors, components[1].factors, components[2].factors) {
         case (0x22, 0x11, 0x11): sampling = .c420
         case (0x21, 0x11, 0x11): sampling = .c422
@@ -117,7 +128,13 @@ struct BaselineJPEG {
             (size.height..<size.height + unit.height).contains(height),
             across * unit.width <= room.width, down * unit.height <= room.height
         else { throw .damaged("it is a picture of \(width)x\(height) in a stream of \(size)") }
-        unitCount = across * down
+        (unitCount, coveredHeight) = (across * down, down * unit.height)
+    }
+
+    /// Adobe's segment says what the components are: 1 is Y′CbCr.
+    private func readAdobe(_ bytes: UnsafeRawBufferPointer) throws(Unsuitability) {
+        guard bytes.count >= 12, bytes.starts(with: "Adobe".utf8) else { return }
+        if bytes[11] != 1 { throw .kind("it is not Y′CbCr") }
     }
 
     // MARK: Tables

@@ -42,12 +42,13 @@ struct HuffmanTables {
             }
             var table = Table()
             let count = try Self.readCounts(of: &table, from: bytes, at: place + 1)
-            guard count <= (isAC ? 162 : 12), place + 17 + count <= bytes.count else {
-                throw .damaged("a Huffman table has too many values")
+            guard count > 0, count <= (isAC ? 162 : 12), place + 17 + count <= bytes.count else {
+                throw .damaged("a Huffman table has no values, or too many")
             }
             for index in 0..<count {
                 let value = bytes[place + 17 + index]
-                guard isAC || value <= 11 else {
+                // Sizes of coefficients, to 11 bits and 10 (F.1.2).
+                guard isAC ? value & 15 <= 10 : value <= 11 else {
                     throw .damaged("a Huffman table has a value that is none")
                 }
                 table.values[index] = value

@@ -7,7 +7,8 @@ import Pictures
 /// a row of chroma may be either of the two that it comes from, or anything between them.
 struct JPEGComparison {
     enum Result: Hashable {
-        case same
+        /// Telling if the picture has light and dark, and colours.
+        case same(isTelling: Bool)
         /// With how they differ.
         case different(String)
         /// The picture is damaged, or there is no memory.
@@ -17,17 +18,25 @@ struct JPEGComparison {
     private static let largestDifference = 2
 
     private var luma = Total()
-    private var chroma = Total()
+    private var cb = Total()
+    private var cr = Total()
 
     private struct Total {
         private(set) var largest = 0
         private var sum = 0
         private var count = 0
 
+        /// Whether the samples are of more than a shade.
+        var varies: Bool { range.greatest - range.least >= 16 }
+
         /// Whether the mean is below a half.
         var isClose: Bool { 2 * sum < count }
 
-        mutating func note(_ difference: Int) {
+        /// From the least sample to the greatest.
+        private(set) var range = (least: 255, greatest: 0)
+
+        mutating func note(_ difference: Int, at sample: UInt8) {
+            range = (min(range.least, Int(sample)), max(range.greatest, Int(sample)))
             largest = max(largest, difference)
             sum += difference
             count += 1
@@ -54,12 +63,14 @@ struct JPEGComparison {
     }
 
     private var verdict: Result {
-        let largest = max(luma.largest, chroma.largest)
+        let largest = max(luma.largest, cb.largest, cr.largest)
         if largest > Self.largestDifference {
             return .different("the GPU's pictures differ from the processor's by up to \(largest) levels")
         }
-        return luma.isClose && chroma.isClose
-            ? .same : .different("the GPU's pictures differ from the processor's by half a level in the mean")
+        guard luma.isClose, cb.isClose, cr.isClose else {
+            return .different("the GPU's pictures differ from the processor's by half a level in the mean")
+        }
+        return .same(isTelling: luma.varies && cb.varies && cr.varies)
     }
 
     private mutating func compare(
@@ -109,7 +120,8 @@ struct JPEGComparison {
                 band.luma + (row - rows.lowerBound) * band.stride, plane.base + row * plane.stride
             )
             for column in 0..<width {
-                luma.note(abs(Int(reference[column]) - Int(found[column])))
+                let difference = abs(Int(reference[column]) - Int(found[column]))
+                luma.note(difference, at: reference[column])
             }
         }
     }
@@ -122,16 +134,17 @@ struct JPEGComparison {
             let upper = row * band.chromaStep * band.stride
             let lower = upper + (band.chromaStep - 1) * band.stride
             for column in 0..<width / 2 {
-                let (cb, cr) = (Int(found[2 * column]), Int(found[2 * column + 1]))
-                let (upper, lower) = (upper + column, lower + column)
-                chroma.note(Self.distance(cb, Int(band.cb[upper]), Int(band.cb[lower])))
-                chroma.note(Self.distance(cr, Int(band.cr[upper]), Int(band.cr[lower])))
+                let (one, other) = (upper + column, lower + column)
+                cb.note(
+                    Self.distance(found[2 * column], band.cb[one], band.cb[other]), at: band.cb[one])
+                cr.note(
+                    Self.distance(found[2 * column + 1], band.cr[one], band.cr[other]), at: band.cr[one])
             }
         }
     }
 
     /// How far a value is from the range between two others.
-    private static func distance(_ value: Int, _ one: Int, _ other: Int) -> Int {
-        max(0, min(one, other) - value, value - max(one, other))
+    private static func distance(_ value: UInt8, _ one: UInt8, _ other: UInt8) -> Int {
+        max(0, Int(min(one, other)) - Int(value), Int(value) - Int(max(one, other)))
     }
 }

@@ -7,9 +7,3 @@ public struct JPEGOutcome: Sendable, Hashable {
     /// The latest reason why it was not the GPU; nil if it always was.
     public internal(set) var reason: String?
 }
-
-/// The outcome so far, of all encoders of a recording. Belongs to the encode thread, and to any that has joined it.
-final class JPEGRecord {
-    /// Nil as long as there was no Motion JPEG for a GPU's encoder.
-    var outcome: JPEGOutcome?
-}

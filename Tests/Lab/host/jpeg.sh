@@ -66,14 +66,29 @@ if [ "$driver" = radeonsi ]; then
     fails_with "$driver: 4:2:2 with --jpeg gpu" 'no 4:2:0 of 4:2:2' "${test60[@]}" --format mjpeg --jpeg gpu out.h264
 fi
 
+refuses "$driver: --jpeg gpu for other pictures" 64 'jpeg gpu is for Motion JPEG' --device test --frames 10 --jpeg gpu --overwrite out.h264
+
+# Heights of which the last rows are in no MCU: what is left in a surface is coded, though not shown.
+if [ "$driver" = iHD ]; then
+    records "$driver: 4:2:2 of 640x360" "${test60[@]}" --format mjpeg --size 640x360 out.h264 &&
+        check "$driver: 4:2:2 of 640x360: the GPU decoded every picture" report report.json 'encoder.jpeg.gpu == 60' &&
+        check "$driver: 4:2:2 of 640x360: what is not shown is grey" "$PYTHON" "$LAB/verify/margin.py" out.h264 360
+fi
+
 # A driver that decodes incorrectly is found out at the first picture.
 cc -shared -fPIC -O2 -Wall -Wextra -o misjpeg.so "$LAB/host/misjpeg.c"
 upright=("${launcher[@]}")
-launcher=(env "LD_PRELOAD=$work/misjpeg.so" "${upright[@]}")
+launcher=(env MISJPEG=wrong "LD_PRELOAD=$work/misjpeg.so" "${upright[@]}")
 records "$driver: decoded incorrectly" "${test60[@]}" --format jpeg --size 640x480 out.h264 &&
     check "$driver: decoded incorrectly: the processor's from the first picture on" report report.json 'encoder.jpeg.gpu == 0' 'encoder.jpeg.cpu == 60' "'differ' in encoder.jpeg.reason" &&
     check "$driver: decoded incorrectly: the right pictures" pictures equal out.h264 cpu.y4m --format y4m --tolerance 0
 fails_with "$driver: decoded incorrectly, --jpeg gpu" 'differ' "${test60[@]}" --format jpeg --size 640x480 --jpeg gpu out.h264
+# One that fails later: the processor takes over, and no frame is lost.
+launcher=(env MISJPEG=fail "LD_PRELOAD=$work/misjpeg.so" "${upright[@]}")
+records "$driver: decoding fails at the twentieth picture" "${test60[@]}" --format jpeg --size 640x480 out.h264 &&
+    check "$driver: decoding fails: every frame is there, and the encoder the same" report report.json 'encoder.jpeg.gpu == 20' 'encoder.jpeg.cpu == 40' \
+        'frames.written == 60' 'encoder.restarts == 0' "'did not decode' in encoder.jpeg.reason" &&
+    check "$driver: decoding fails: every frame's number is in its picture" pictures numbers out.h264 --block 16
 launcher=("${upright[@]}")
 
 # The GPU's faults, with the decoder in use: a picture is two to it now.

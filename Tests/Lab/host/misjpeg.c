@@ -1,8 +1,12 @@
-/* A libva whose driver decodes JPEG incorrectly: with other quantisers than the picture has. To be preloaded. */
+/* A libva whose driver decodes JPEG incorrectly, as MISJPEG says: `wrong` with other quantisers than the picture has, `fail`
+ * not at all from the twentieth picture on. To be preloaded. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <va/va.h>
+
+enum { FIRST_FAILURE = 20 };
 
 VAStatus vaCreateBuffer(VADisplay display, VAContextID context, VABufferType type, unsigned size, unsigned count,
                         void *data, VABufferID *buffer)
@@ -10,11 +14,16 @@ VAStatus vaCreateBuffer(VADisplay display, VAContextID context, VABufferType typ
     VAStatus (*real)(VADisplay, VAContextID, VABufferType, unsigned, unsigned, void *, VABufferID *) =
         (VAStatus(*)(VADisplay, VAContextID, VABufferType, unsigned, unsigned, void *, VABufferID *))dlsym(
             RTLD_NEXT, "vaCreateBuffer");
+    const char *way = getenv("MISJPEG");
     VAIQMatrixBufferJPEGBaseline matrices;
+    static int pictures;
 
-    if (type == VAIQMatrixBufferType && size == sizeof matrices && data) {
+    if (type == VAIQMatrixBufferType && size == sizeof matrices && data && way) {
+        if (strcmp(way, "fail") == 0 && pictures++ >= FIRST_FAILURE)
+            return VA_STATUS_ERROR_ALLOCATION_FAILED;
         memcpy(&matrices, data, sizeof matrices);
-        matrices.quantiser_table[0][0]++;
+        if (strcmp(way, "wrong") == 0)
+            matrices.quantiser_table[0][0]++;
         data = &matrices;
     }
     return real(display, context, type, size, count, data, buffer);

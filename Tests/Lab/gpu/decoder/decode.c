@@ -16,7 +16,11 @@ struct decoder {
     AVFrame *output; /* taken from libavcodec and not looked at: the order of output is not that of decoding */
     AVFrame *latest; /* what it decodes into: the picture of the latest access unit, or of its first field */
     AVPacket *packet;
+    bool is_new;       /* this access unit has got a picture */
+    bool awaits_field; /* the one before has, so that this may be its second field */
 };
+
+enum { LONGEST_DECODING = 25 /* seconds, after which nobody waits for it any more */ };
 
 /* ---- The socket */
 
@@ -63,6 +67,7 @@ static int get_buffer(AVCodecContext *context, AVFrame *frame, int flags)
 
     if (status < 0)
         return status;
+    decoder->is_new = true;
     av_frame_unref(decoder->latest);
     return av_frame_ref(decoder->latest, frame);
 }
@@ -87,16 +92,20 @@ static bool open_decoder(struct decoder *decoder, uint32_t codec)
 
 static enum decoder_status decode(struct decoder *decoder, uint8_t *bytes, uint32_t size)
 {
-    bool is_damaged = false;
+    bool is_damaged, is_field = decoder->awaits_field;
 
     decoder->packet->data = bytes;
     decoder->packet->size = (int)size;
+    decoder->is_new = false;
+    alarm(LONGEST_DECODING);
     is_damaged = avcodec_send_packet(decoder->context, decoder->packet) < 0;
     while (avcodec_receive_frame(decoder->context, decoder->output) >= 0) {
         is_damaged |= decoder->output->decode_error_flags != 0;
         av_frame_unref(decoder->output);
     }
-    if (!decoder->latest->buf[0])
+    alarm(0);
+    decoder->awaits_field = decoder->is_new && decoder->context->codec_id == AV_CODEC_ID_H264;
+    if (!decoder->latest->buf[0] || (!decoder->is_new && !is_field))
         return DECODER_NOTHING;
     return is_damaged ? DECODER_DAMAGED : DECODER_PICTURE;
 }

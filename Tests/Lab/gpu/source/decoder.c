@@ -21,6 +21,7 @@ enum {
     STACK_SIZE = 64 * 1024, /* of what starts the process */
     FIRST_KEPT = 3,         /* descriptors; see buffers.c */
     KEPT_VARIABLES = 256,
+    KERNEL_SIGSET_SIZE = 8, /* bytes */
 };
 
 extern char **environ;
@@ -45,6 +46,7 @@ static bool find_program(char *path, size_t size)
 struct start {
     char *path;
     int socket;
+    sigset_t signals; /* that the program blocks */
     char *environment[KEPT_VARIABLES];
 };
 
@@ -70,6 +72,7 @@ static int execute(void *argument)
     syscall(SYS_dup3, null, STDOUT_FILENO, 0);
     syscall(SYS_dup3, null, STDERR_FILENO, 0);
     syscall(SYS_close_range, FIRST_KEPT, ~0U, 0);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &start->signals, NULL, KERNEL_SIGSET_SIZE);
     execve(start->path, arguments, start->environment);
     _exit(EXIT_FAILURE);
 }
@@ -90,23 +93,37 @@ static int start_grandchild(void *argument)
 static bool start_process(struct start *start)
 {
     static char stack[STACK_SIZE] __attribute__((aligned(16)));
-    sigset_t all, before;
+    sigset_t all;
     int status = EXIT_FAILURE;
     pid_t child;
 
     sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pthread_sigmask(SIG_BLOCK, &all, &start->signals);
     /* Without a signal at its end, which the program could wait for. */
     child = clone(start_grandchild, top_of(stack), CLONE_VM | CLONE_VFORK, start);
     while (child > 0 && waitpid(child, &status, (int)__WCLONE) < 0 && errno == EINTR)
         ;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_sigmask(SIG_SETMASK, &start->signals, NULL);
     return child > 0 && status == 0;
+}
+
+static uint64_t inode_of(int descriptor)
+{
+    struct stat status;
+
+    return real()->fstat(descriptor, &status) ? 0 : status.st_ino;
+}
+
+/* Whether its socket is still its own. */
+static bool is_open(const struct decoder *decoder)
+{
+    return decoder->socket > 0 && inode_of(decoder->socket) == decoder->inode;
 }
 
 static bool start_decoder(struct decoder *decoder)
 {
-    static bool is_missed; /* said once */
+    static const struct timeval patience = {.tv_sec = 30}; /* the program waits meanwhile */
+    static bool is_missed;                                 /* said once */
     char path[PATH_SIZE];
     struct start start = {.path = path};
     int sockets[2], kept;
@@ -132,13 +149,15 @@ static bool start_decoder(struct decoder *decoder)
             real()->close(kept);
         return false;
     }
-    *decoder = (struct decoder){.socket = kept, .owner = getpid()};
+    setsockopt(kept, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(kept, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    *decoder = (struct decoder){.socket = kept, .owner = getpid(), .inode = inode_of(kept)};
     return true;
 }
 
 void decoder_close(struct decoder *decoder)
 {
-    if (decoder->socket > 0)
+    if (is_open(decoder))
         real()->close(decoder->socket);
     *decoder = (struct decoder){0};
 }
@@ -208,7 +227,7 @@ bool decoder_decode(struct decoder *decoder, enum decoder_codec codec, const uin
     struct decoder_request request = {.codec = codec, .size = (uint32_t)size};
     struct decoder_reply reply;
 
-    if (decoder->socket > 0 && decoder->owner != getpid())
+    if (decoder->socket > 0 && (decoder->owner != getpid() || !is_open(decoder)))
         decoder_close(decoder);
     if (size > DECODER_LARGEST_UNIT || (decoder->socket < 1 && !start_decoder(decoder)))
         return false;

@@ -13,6 +13,7 @@
 struct decoder {
     int socket; /* to its process; where that has not been started less than 1 */
     int owner;  /* the process that started it: a forked child starts its own */
+    uint64_t inode; /* the socket's: the program may have closed it, and have another file by its number */
 };
 
 /* A picture as the engine has it before it is put into a surface. */

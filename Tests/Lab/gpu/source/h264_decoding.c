@@ -43,6 +43,12 @@ void h264_decoding_add(struct h264_decoding *decoding, const uint8_t *unit, size
         bits_write_byte(&decoding->slices, unit[i]);
 }
 
+void h264_decoding_begin(struct h264_decoding *decoding)
+{
+    bits_clear(&decoding->slices);
+    memset(decoding->uses, 0, sizeof decoding->uses);
+}
+
 static bool is_possible(const struct h264_parameters *parameters)
 {
     uint32_t largest = DECODER_LARGEST_SIZE / H264_MACROBLOCK_SIZE;
@@ -155,8 +161,7 @@ bool h264_decoding_finish(struct h264_decoding *decoding, struct decoded *pictur
             remember(&decoding->history, &unit);
     }
     bits_free(&unit);
-    bits_clear(&decoding->slices);
-    memset(decoding->uses, 0, sizeof decoding->uses);
+    h264_decoding_begin(decoding);
     decoding->pictures++;
     return is_decoded;
 }

@@ -31,6 +31,9 @@ struct h264_decoding {
     unsigned pictures;
 };
 
+/* Forgets the slices of a picture that was never finished. */
+void h264_decoding_begin(struct h264_decoding *decoding);
+
 /* Takes a slice's NAL unit, without start code; others are passed over. `references`: how many the slice uses of each
  * list, as the driver has it. */
 void h264_decoding_add(struct h264_decoding *decoding, const uint8_t *unit, size_t size, const unsigned references[2]);

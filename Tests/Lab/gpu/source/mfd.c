@@ -65,6 +65,7 @@ void mfd_select(const struct batch *batch, struct mfd **mfd, const uint32_t *wor
     (*mfd)->scanned = 0;
     (*mfd)->coded = 0;
     bits_clear(&(*mfd)->file);
+    h264_decoding_begin(&(*mfd)->h264);
 }
 
 static void take_target(struct mfd *mfd, const uint32_t *words)
@@ -262,7 +263,7 @@ static void take_scan(const struct batch *batch, struct mfd *mfd, const uint32_t
     size_t size;
     const uint8_t *bytes = data(batch, mfd, words, &size);
 
-    if (!bytes || !mfd->jpeg.components)
+    if (!bytes || !mfd->jpeg.components || mfd->scanned == all)
         return;
     if (!mfd->scanned)
         jpeg_write_header(&mfd->file, &mfd->jpeg);

@@ -89,17 +89,17 @@ static bool take_part(const struct task *task, const struct vcn_message_header *
     uint64_t indices = task->message + sizeof *header;
 
     for (uint32_t i = 0; i < header->num_buffers; i++) {
-        const struct vcn_message_index *index =
-            mapping_bytes(&task->file->handles, indices + i * sizeof *index, sizeof *index);
-        const void *bytes;
+        struct vcn_message_index index;
+        const void *bytes = mapping_bytes(&task->file->handles, indices + i * sizeof index, sizeof index);
         size_t available;
 
-        if (!index)
+        if (!bytes)
             return false;
-        if (index->message_id != id)
+        memcpy(&index, bytes, sizeof index); /* the program may change it at any time */
+        if (index.message_id != id)
             continue;
-        available = index->size < size ? index->size : size;
-        bytes = mapping_bytes(&task->file->handles, task->message + index->offset, available);
+        available = index.size < size ? index.size : size;
+        bytes = mapping_bytes(&task->file->handles, task->message + index.offset, available);
         memset(part, 0, size);
         if (bytes)
             memcpy(part, bytes, available);
@@ -345,15 +345,18 @@ static void decode(const struct task *task, const struct vcn_message_header *hea
 
 static void finish(struct task *task)
 {
-    const struct vcn_message_header *header =
-        task->message ? mapping_bytes(&task->file->handles, task->message, sizeof *header) : NULL;
+    struct vcn_message_header header;
+    const void *bytes = task->message ? mapping_bytes(&task->file->handles, task->message, sizeof header) : NULL;
 
-    if (header && header->msg_type == RDECODE_MSG_CREATE)
-        find_decoder(task->file, header->stream_handle);
-    else if (header && header->msg_type == RDECODE_MSG_DESTROY)
-        close_decoder(task->file, header->stream_handle);
-    else if (header && header->msg_type == RDECODE_MSG_DECODE)
-        decode(task, header);
+    if (bytes) {
+        memcpy(&header, bytes, sizeof header);
+        if (header.msg_type == RDECODE_MSG_CREATE)
+            find_decoder(task->file, header.stream_handle);
+        else if (header.msg_type == RDECODE_MSG_DESTROY)
+            close_decoder(task->file, header.stream_handle);
+        else if (header.msg_type == RDECODE_MSG_DECODE)
+            decode(task, &header);
+    }
     task->message = task->bitstream = task->target = 0;
 }
 
