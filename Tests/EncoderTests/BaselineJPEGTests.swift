@@ -107,6 +107,20 @@ struct BaselineJPEGTests {
         }
     }
 
+    @Test("A Huffman table with more codes than there are bits for is damage")
+    func tooManyCodes() throws {
+        var bytes = Self.jpeg()
+        let table = bytes.withUnsafeBytes {
+            JPEGSegments($0).first { $0.marker == 0xC4 }!.parameters.lowerBound
+        }
+        // Two codes of one bit are all that there are; the number of values stays.
+        #expect(Array(bytes[table...table + 3]) == [0, 0, 1, 5])
+        bytes.replaceSubrange(table...table + 3, with: [0, 2, 1, 3])
+        #expect(throws: BaselineJPEG.Unsuitability.damaged("a Huffman table has more codes than fit")) {
+            try Self.read(bytes)
+        }
+    }
+
     @Test("A missing or exchanged restart marker is damage")
     func restarts() throws {
         let bytes = Self.jpeg(restartRows: 1)

@@ -45,6 +45,8 @@ final class JPEGDecoding {
 
     /// Returns the picture if the GPU takes it.
     func picture(in bytes: UnsafeRawBufferPointer) throws(EncoderError) -> BaselineJPEG? {
+        // An encoder that is opened again may take over the surfaces, and this with them.
+        if record.hasGivenUp(node) { decoder = nil }
         guard let decoder else { return nil }
         let reason: String
         do throws(BaselineJPEG.Unsuitability) {

@@ -36,6 +36,9 @@ final class JPEGRecord: Sendable {
         }
     }
 
+    /// Whether a GPU is not to decode any more.
+    func hasGivenUp(_ node: String) -> Bool { state.withLock { $0.obstacles[node] != nil } }
+
     /// Counts a picture.
     func count(isGPU: Bool) {
         state.withLock { state in

@@ -89,6 +89,11 @@ records "$driver: decoding fails at the twentieth picture" "${test60[@]}" --form
     check "$driver: decoding fails: every frame is there, and the encoder the same" report report.json 'encoder.jpeg.gpu == 20' 'encoder.jpeg.cpu == 40' \
         'frames.written == 60' 'encoder.restarts == 0' "'did not decode' in encoder.jpeg.reason" &&
     check "$driver: decoding fails: every frame's number is in its picture" pictures numbers out.h264 --block 16
+# One whose decoding breaks the encoder: that is opened again without it, and stays on the GPU.
+launcher=(env MISJPEG=poison "LD_PRELOAD=$work/misjpeg.so" "${upright[@]}")
+records "$driver: decoding breaks the encoder" "${test60[@]}" --encoder auto --format jpeg --size 640x480 out.h264 &&
+    check "$driver: decoding breaks the encoder: it is opened once more, and the processor decodes" report report.json 'encoder.restarts == 1' \
+        "encoder.implementation == 'h264_vaapi'" 'frames.written == 60' 'frames.droppedByEncoder == 1' "'failed while' in encoder.jpeg.reason"
 launcher=("${upright[@]}")
 
 # The GPU's faults, with the decoder in use: a picture is two to it now.
