@@ -117,10 +117,11 @@ struct BaselineJPEG {
         if identifiers == (0x52, 0x47, 0x42) { throw .kind("it is not Y′CbCr") }
         switch (components[0].factors, components[1].factors, components[2].factors) {
         case (0x22, 0x11, 0x11): sampling = .c420
-        case (0x21, 0x11, 0x11): sampling = .c422
+        // The second is how ffmpeg writes it.
+        case (0x21, 0x11, 0x11), (0x22, 0x12, 0x12): sampling = .c422
         default: throw .kind("its chroma is neither 4:2:0 nor 4:2:2")
         }
-        let unit = (width: 16, height: sampling == .c420 ? 16 : 8)
+        let unit = (width: 16, height: 8 * Int(components[0].verticalFactor))
         let (across, down) = (
             (width + unit.width - 1) / unit.width, (height + unit.height - 1) / unit.height
         )

@@ -116,8 +116,8 @@ final class JPEGDecoding {
 
     /// - Parameter isFault: whether the GPU is to blame, so that it is not tried again.
     private func giveUp(_ reason: String, isFault: Bool) throws(EncoderError) {
-        decoder = nil
         if isFault { record.giveUp(node, reason) }
         if isRequired { throw EncoderError(.unsupported("--jpeg gpu: \(reason)")) }
+        decoder = nil
     }
 }
