@@ -28,6 +28,7 @@ public final class VideoEncoder: PictureEncoder {
     public private(set) var ratePromise: RatePromise?
 
     private let session: CodecSession
+    private var hasSent = false
     private let input: any EncoderInput
     private var finisher: StreamFinisher
     private var pending = PendingFrames()
@@ -121,6 +122,7 @@ public final class VideoEncoder: PictureEncoder {
         frame.pointee.pts = Int64(frameNumber)
         frame.pointee.pict_type = kind == .idr ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
         try session.send(frame)
+        hasSent = true
         pending.append(
             PendingFrames.Frame(
                 number: frameNumber, timestamp: buffer.timestamp, sequence: buffer.sequence,
@@ -153,5 +155,8 @@ public final class VideoEncoder: PictureEncoder {
         return unit
     }
 
-    public func drain() throws(EncoderError) { try session.send(nil) }
+    public func drain() throws(EncoderError) {
+        // libavcodec 7.1 crashes when it drains a VA-API encoder that never took a picture (hw_base_encode.c).
+        if hasSent { try session.send(nil) }
+    }
 }
