@@ -57,7 +57,22 @@ struct BaselineJPEGTests {
         #expect(picture.components[0].verticalFactor == UInt8(vertical))
     }
 
-    @Test("What hardware does not decode is told apart from damage")
+    @Test("4:2:2 may have MCUs of 16 rows, as ffmpeg writes it")
+    func tallUnits() throws {
+        var bytes = Self.jpeg(vertical: 1)
+        let frame = bytes.withUnsafeBytes {
+            JPEGSegments($0).first { $0.isFrameHeader }!.parameters.lowerBound
+        }
+        for (index, factors) in [UInt8(0x22), 0x12, 0x12].enumerated() {
+            bytes[frame + 7 + 3 * index] = factors
+        }
+        let picture = try Self.read(bytes)
+        #expect(picture.sampling == .c422)
+        #expect(picture.unitCount == 5 * 3)
+        #expect(picture.coveredHeight == 48)
+    }
+
+    @Test("A kind of JPEG that hardware does not decode is not called damaged")
     func kinds() {
         for bytes in [
             Self.jpeg(progressive: true), Self.jpeg(components: 1), Self.jpeg(horizontal: 1, vertical: 1),

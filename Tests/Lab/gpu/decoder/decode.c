@@ -1,6 +1,7 @@
 /* fakegpu-decode: decodes what an engine of the emulated GPU was given, for one session. Its requests come by standard
  * input, a socket, and the replies go back there. It ends when the socket is closed. */
 #include "../source/decoder_protocol.h"
+#include "../source/transfer.h"
 
 #include <libavcodec/avcodec.h>
 #include <libavutil/pixdesc.h>
@@ -21,42 +22,6 @@ struct decoder {
 };
 
 enum { LONGEST_DECODING = 25 /* seconds, after which nobody waits for it any more */ };
-
-/* ---- The socket */
-
-static bool read_all(void *bytes, size_t size)
-{
-    char *next = bytes;
-
-    while (size) {
-        ssize_t count = read(STDIN_FILENO, next, size);
-
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return false;
-        next += count;
-        size -= (size_t)count;
-    }
-    return true;
-}
-
-static bool write_all(const void *bytes, size_t size)
-{
-    const char *next = bytes;
-
-    while (size) {
-        ssize_t count = write(STDIN_FILENO, next, size);
-
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return false;
-        next += count;
-        size -= (size_t)count;
-    }
-    return true;
-}
 
 /* ---- Decoding */
 
@@ -115,7 +80,7 @@ static enum decoder_status decode(struct decoder *decoder, uint8_t *bytes, uint3
 static bool write_plane(const AVFrame *frame, unsigned plane, uint32_t width, uint32_t height)
 {
     for (uint32_t y = 0; y < height; y++)
-        if (!write_all(frame->data[plane] + (ptrdiff_t)y * frame->linesize[plane], width))
+        if (!send_all(STDIN_FILENO, frame->data[plane] + (ptrdiff_t)y * frame->linesize[plane], width))
             return false;
     return true;
 }
@@ -143,14 +108,14 @@ static bool answer(const struct decoder *decoder, enum decoder_status status)
 
     if (!is_possible) {
         reply.status = DECODER_NOTHING;
-        return write_all(&reply, sizeof reply);
+        return send_all(STDIN_FILENO, &reply, sizeof reply);
     }
     reply.width = (uint32_t)frame->width;
     reply.height = (uint32_t)frame->height;
     reply.planes = format->nb_components;
     reply.chroma_width = (uint32_t)AV_CEIL_RSHIFT(frame->width, format->log2_chroma_w);
     reply.chroma_height = (uint32_t)AV_CEIL_RSHIFT(frame->height, format->log2_chroma_h);
-    if (!write_all(&reply, sizeof reply) || !write_plane(frame, 0, reply.width, reply.height))
+    if (!send_all(STDIN_FILENO, &reply, sizeof reply) || !write_plane(frame, 0, reply.width, reply.height))
         return false;
     for (unsigned plane = 1; plane < reply.planes; plane++)
         if (!write_plane(frame, plane, reply.chroma_width, reply.chroma_height))
@@ -164,14 +129,14 @@ int main(void)
     struct decoder_request request;
 
     av_log_set_level(AV_LOG_QUIET);
-    while (read_all(&request, sizeof request)) {
+    while (receive_all(STDIN_FILENO, &request, sizeof request)) {
         uint8_t *bytes;
         bool answered;
 
         if (request.size > DECODER_LARGEST_UNIT || (!decoder.context && !open_decoder(&decoder, request.codec)))
             return EXIT_FAILURE;
         bytes = malloc((size_t)request.size + AV_INPUT_BUFFER_PADDING_SIZE);
-        if (!bytes || !read_all(bytes, request.size))
+        if (!bytes || !receive_all(STDIN_FILENO, bytes, request.size))
             return EXIT_FAILURE;
         memset(bytes + request.size, 0, AV_INPUT_BUFFER_PADDING_SIZE);
         if (request.codec == DECODER_JPEG)

@@ -2,6 +2,7 @@
 
 #include "message.h"
 #include "real.h"
+#include "transfer.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -163,40 +164,6 @@ void decoder_close(struct decoder *decoder)
 }
 
 /* ---- Requests */
-
-static bool send_all(int socket, const void *bytes, size_t size)
-{
-    const char *next = bytes;
-
-    while (size) {
-        ssize_t sent = send(socket, next, size, MSG_NOSIGNAL);
-
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent <= 0)
-            return false;
-        next += sent;
-        size -= (size_t)sent;
-    }
-    return true;
-}
-
-static bool receive_all(int socket, void *bytes, size_t size)
-{
-    char *next = bytes;
-
-    while (size) {
-        ssize_t received = recv(socket, next, size, MSG_WAITALL);
-
-        if (received < 0 && errno == EINTR)
-            continue;
-        if (received <= 0)
-            return false;
-        next += received;
-        size -= (size_t)received;
-    }
-    return true;
-}
 
 static bool receive_picture(int socket, const struct decoder_reply *reply, struct decoded *picture)
 {

@@ -1,4 +1,4 @@
-/* A JPEG file (ITU-T T.81) that is put together again from what an engine is told of it. */
+/* A JPEG file (ITU-T T.81), rebuilt from an engine's commands. */
 #ifndef JPEG_FILE_H
 #define JPEG_FILE_H
 
