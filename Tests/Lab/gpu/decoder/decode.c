@@ -6,7 +6,6 @@
 #include <libavcodec/avcodec.h>
 #include <libavutil/pixdesc.h>
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
