@@ -84,10 +84,27 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
 
     /// How long the end of the stream may take to arrive; nil if nobody knows whether it does.
     public var linger: Duration? {
-        let name = "linger="
-        let given = options.first { $0.hasPrefix(name) }.flatMap { Int($0.dropFirst(name.count)) }
-        let seconds = given ?? defaults.first { $0.0 == "linger" }?.1 ?? 0
+        let seconds = number("linger") ?? defaults.first { $0.0 == "linger" }?.1 ?? 0
         return seconds > 0 ? .seconds(seconds) : nil
+    }
+
+    /// How long the receiver holds back what it got, before it hands it over: SRT's latency. The receiver's own counts
+    /// where it is longer (SRT handshake, TSBPD delay), and is not known here. Zero if nothing is held back.
+    public var latency: Duration {
+        guard transport == .srt, !options.contains("transtype=file"), number("tsbpd") != 0 else {
+            return .zero
+        }
+        let given = ["latency", "peerlatency"].compactMap(number).filter { $0 >= 0 }
+        return given.max().map { .microseconds(min($0, Self.longestLatency)) } ?? Self.usualLatency
+    }
+
+    /// What libsrt has by default (SRTO_PEERLATENCY, SRTO_RCVLATENCY).
+    private static let usualLatency = Duration.milliseconds(120)
+    /// Microseconds. Nobody waits as long at the end.
+    private static let longestLatency = 60_000_000
+
+    private func number(_ name: String) -> Int? {
+        options.first { $0.hasPrefix("\(name)=") }.flatMap { Int($0.dropFirst(name.count + 1)) }
     }
 
     private static let passphrase = "passphrase="

@@ -48,6 +48,18 @@ import Testing
         #expect(try StreamURL("srt://a:1?streamid=\(streamID)").hasSecretInStreamID == isSecret)
     }
 
+    @Test(
+        "how long an SRT receiver holds the stream back",
+        arguments: [
+            ("srt://a:1", 120), ("srt://a:1?latency=-1", 120), ("srt://a:1?latency=500000", 500),
+            ("srt://a:1?latency=500000&peerlatency=800000", 800), ("srt://a:1?rcvlatency=800000", 120),
+            ("srt://a:1?latency=0", 0), ("srt://a:1?latency=9223372036854775807", 60000),
+            ("srt://a:1?latency=500000&tsbpd=0", 0), ("srt://a:1?transtype=file", 0), ("udp://a:1", 0),
+        ])
+    func latency(url: String, milliseconds: Int) throws {
+        #expect(try StreamURL(url).latency == .milliseconds(milliseconds))
+    }
+
     @Test("an empty passphrase comes from elsewhere")
     func passphrase() throws {
         let empty = try StreamURL("srt://a:1?passphrase=&latency=5")

@@ -27,6 +27,10 @@ final class ProtocolConnection: @unchecked Sendable {
     /// time may not have arrived, nor may what waited for its latency before.
     private static let doubt = Duration.seconds(6)
 
+    /// What a receiver still holds back is lost to it when the connection closes (libsrt's receiveMessage): how much longer
+    /// than its latency the last packets may be on their way.
+    private static let delivery = Duration.milliseconds(100)
+
     /// Connects.
     /// - Parameters:
     ///   - passphrase: encrypts the stream; nil for none.
@@ -68,6 +72,7 @@ final class ProtocolConnection: @unchecked Sendable {
     /// Closes the connection once the peer has got everything.
     private func finish() throws(Relay.Failure) {
         try flush()
+        if url.latency > .zero { _ = interruption.wait(until: .now + url.latency + Self.delivery) }
         let start = Instant.now
         close()
         // SRT waits so long for the peer to confirm the rest.

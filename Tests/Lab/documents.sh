@@ -1,0 +1,52 @@
+# Sourced by the scripts that run what README.md and the pages under docs/ show. Blocks of the language sh hold the
+# commands, one a line. A line that ends in & runs in the background; the next one follows as soon as it listens. Those
+# of scripts/ are run by scripts/test. Pages that want a camera or a look at devices run in the guest.
+# shellcheck shell=bash disable=SC2154 # gpu and begin_page are the script's
+
+repository=$(cd "$LAB/../.." && pwd)
+
+pages() { # the paths of those that show commands
+    local page
+    while read -r page; do
+        if [ -n "$(commands "$page")" ]; then echo "$page"; fi
+    done < <(cd "$repository" && echo README.md && find docs -name '*.md' | sort)
+}
+
+commands() { # PAGE
+    awk '/^```sh *$/ {inside = 1; next} /^```/ {inside = 0} inside' "$repository/$1" | grep -vE '^($|#|(\./)?scripts/|git clone|cd )' || true
+}
+
+wants_devices() { # PAGE
+    commands "$1" | grep -qE '/dev/|camrec (devices|doctor|snapshot)'
+}
+
+as_shown() { # COMMAND: a recording without an end is stopped as its user would, by Ctrl-C
+    timeout --preserve-status --signal=INT --kill-after=20 60 env --default-signal=INT "${gpu[@]}" bash -c "$1" </dev/null
+}
+
+# Who listens, not how many: an earlier command may stop listening meanwhile.
+listeners() { ss -Hltx state listening | awk '{print $1, $4, $5}' | sort -u; }
+one_more_listens() { [ -n "$(comm -13 <(echo "$1") <(listeners))" ]; } # SINCE
+
+in_background() { # NAME COMMAND
+    local before
+    before=$(listeners)
+    check "$1" as_shown "$2" &
+    jobs+=($!)
+    await 20 one_more_listens "$before" || true
+}
+
+run_pages() { # PAGE...: each in a checkout of its own, which begin_page makes
+    local page line job jobs=()
+    for page; do
+        begin_page
+        while read -r line; do
+            case $line in
+                *' &') in_background "${page%.md}: $line" "${line% &}" ;;
+                *) check "${page%.md}: $line" as_shown "$line" ;;
+            esac
+        done < <(commands "$page")
+        for job in "${jobs[@]}"; do wait "$job"; done
+        jobs=()
+    done
+}
