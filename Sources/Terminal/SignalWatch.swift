@@ -54,20 +54,8 @@ public final class SignalWatch: Sendable {
         signal(SIGCHLD, SIG_DFL)
         var mask = mask()
         pthread_sigmask(SIG_BLOCK, &mask, nil)
-        var thread = pthread_t()
-        let box = Unmanaged.passRetained(self)
-        let result = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { return nil }
-                Unmanaged<SignalWatch>.fromOpaque(argument).takeRetainedValue().watch()
-                return nil
-            }, box.toOpaque())
-        guard result == 0 else {
-            box.release()
-            return nil
-        }
-        pthread_detach(thread)
+        guard let thread = WorkerThread(body: { [self] in watch() }) else { return nil }
+        thread.detach()
     }
 
     /// From now on the first signal requests a clean end.

@@ -8,8 +8,12 @@ public struct WorkerThread: ~Copyable {
     public init?(body: @escaping @Sendable () -> Void) {
         let box = Unmanaged.passRetained(Box(body))
         var thread = pthread_t()
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setstacksize(&attributes, Self.stackSize)
         let result = pthread_create(
-            &thread, nil,
+            &thread, &attributes,
             { argument in
                 guard let argument else { return nil }
                 Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body()
@@ -21,6 +25,10 @@ public struct WorkerThread: ~Copyable {
         }
         self.thread = thread
     }
+
+    /// Less than a huge page, which a kernel set to use them always would put beneath each stack at its first use
+    /// (Linux, admin-guide/mm/transhuge), and enough for what drivers compile in our threads.
+    private static let stackSize = 2 << 20 - 64 << 10
 
     /// Lets the function run to its end without being joined.
     public consuming func detach() { pthread_detach(thread) }
