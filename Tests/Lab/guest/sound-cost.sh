@@ -1,7 +1,7 @@
 #!/bin/bash
 # In the guest: what a second of sound costs in processor time and memory, beside `ffmpeg -f alsa`, from the same card in one
 # run. Prints a table; nothing is checked but that all of them record.
-# usage: sound-cost.sh [ROUNDS]      3 unless given; by hand, on a machine that does nothing else
+# usage: sound-cost.sh [ROUNDS]      3 unless given; by hand, on a machine that does nothing else; 0 for memory alone
 set -euo pipefail
 # shellcheck source=guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
@@ -32,6 +32,8 @@ for ((round = 1; round <= ${1:-3}; round++)); do
     row 'camrec --audio: the same, and AAC of two channels' "$CAMREC" "${pictures[@]}" --audio-device "$microphone" --duration SECONDSs --overwrite loud.mkv
     row 'ffmpeg -f alsa: AAC of two channels' ffmpeg -nostdin -v error -y -f alsa -channels 2 -sample_rate 48000 -i "$microphone" -t SECONDS -c:a aac -b:a 128k alone.mkv
 done
+# Where the kernel always uses huge pages, each table of a library's may take 2 MB.
+echo madvise >/sys/kernel/mm/transparent_hugepage/enabled
 memory() { # NAME OPTIONS...
     "$CAMREC" "${pictures[@]}" "${@:2}" --duration 25s --overwrite memory.mkv 2>>cost.log &
     local recorder=$!
@@ -41,6 +43,6 @@ memory() { # NAME OPTIONS...
     wait $recorder
 }
 memory 'camrec, pictures alone'
-memory 'camrec --audio' --audio-device "$microphone"
+for codec in aac opus flac; do memory "camrec --audio --audio-codec $codec" --audio-device "$microphone" --audio-codec $codec; done
 kill $feeder
 pass "sound: its cost"
