@@ -28,7 +28,7 @@ public struct WorkerThread: ~Copyable {
 
     /// Less than a huge page, which a kernel set to use them always would put beneath each stack at its first use
     /// (Linux, admin-guide/mm/transhuge), and enough for what drivers compile in our threads.
-    private static let stackSize = 2 << 20 - 64 << 10
+    private static let stackSize = (2 << 20) - (64 << 10)
 
     /// Lets the function run to its end without being joined.
     public consuming func detach() { pthread_detach(thread) }

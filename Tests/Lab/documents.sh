@@ -1,9 +1,12 @@
 # Sourced by the scripts that run what README.md and the pages under docs/ show. Blocks of the language sh hold the
 # commands, one a line. A line that ends in & runs in the background; the next one follows as soon as it listens. Those
 # of scripts/ are run by scripts/test. Pages that want a camera or a look at devices run in the guest.
-# shellcheck shell=bash disable=SC2154 # gpu and begin_page are the script's
+# shellcheck shell=bash
 
 repository=$(cd "$LAB/../.." && pwd)
+export SDL_VIDEODRIVER=dummy SDL_AUDIODRIVER=dummy # there is no display
+gpu=()
+if has_gpu "documents: by hardware" iHD; then gpu=("$LAB/gpu/run" iHD); fi
 
 pages() { # the paths of those that show commands
     local page
@@ -36,11 +39,13 @@ in_background() { # NAME COMMAND
     await 20 one_more_listens "$before" || true
 }
 
-run_pages() { # PAGE...: each in a checkout of its own, which begin_page makes
-    local page line job jobs=()
+run_pages() { # LEAST PAGE...: each in a checkout of its own, which begin_page makes; together they have so many commands
+    local page line job jobs=() least=$1 found=0
+    shift
     for page; do
         begin_page
         while read -r line; do
+            found=$((found + 1))
             case $line in
                 *' &') in_background "${page%.md}: $line" "${line% &}" ;;
                 *) check "${page%.md}: $line" as_shown "$line" ;;
@@ -49,4 +54,5 @@ run_pages() { # PAGE...: each in a checkout of its own, which begin_page makes
         for job in "${jobs[@]}"; do wait "$job"; done
         jobs=()
     done
+    check "documents: pages show commands" test $found -ge "$least"
 }

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import Testing
 import Time
@@ -23,6 +24,25 @@ import Time
         let threads = (0..<3).map { _ in thread.run(patience: 1000) { UInt(pthread_self()) } }
         #expect(Set(threads).count == 1)
         #expect(threads[0] != UInt(pthread_self()))
+    }
+
+    @Test("has a stack smaller than a huge page, which the kernel might put beneath it")
+    func stack() throws {
+        // The thread still waits for calls when this reads where its stack is.
+        let thread = WatchedThread()
+        let address = try #require(
+            thread.run(patience: 1000) { () -> UInt in
+                var local = 0
+                return withUnsafePointer(to: &local) { UInt(bitPattern: $0) }
+            })
+        let maps = String(
+            decoding: try WholeFile.read("/proc/self/maps", atMost: 1 << 24), as: UTF8.self)
+        let sizes = maps.split(separator: "\n").compactMap { line -> UInt? in
+            let range = line.prefix { $0 != " " }.split(separator: "-").compactMap { UInt($0, radix: 16) }
+            return range.count == 2 && (range[0]..<range[1]).contains(address) ? range[1] - range[0] : nil
+        }
+        #expect(sizes.count == 1 && sizes[0] < 2 << 20)
+        withExtendedLifetime(thread) {}
     }
 
     @Test("makes a call within a call at once")

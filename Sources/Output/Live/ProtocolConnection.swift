@@ -27,8 +27,7 @@ final class ProtocolConnection: @unchecked Sendable {
     /// time may not have arrived, nor may what waited for its latency before.
     private static let doubt = Duration.seconds(6)
 
-    /// What a receiver still holds back is lost to it when the connection closes (libsrt's receiveMessage): how much longer
-    /// than its latency the last packets may be on their way.
+    /// How long the last packets may be on their way, beyond the receiver's latency.
     private static let delivery = Duration.milliseconds(100)
 
     /// Connects.
@@ -69,9 +68,11 @@ final class ProtocolConnection: @unchecked Sendable {
 
     private func close() { _ = library.close_io(&context) }
 
-    /// Closes the connection once the peer has got everything.
+    /// Closes the connection once the peer has got everything, and handed it over: what a receiver still holds back when the
+    /// connection closes is lost to it (libsrt's receiveMessage).
     private func finish() throws(Relay.Failure) {
         try flush()
+        // A caller that gives up meanwhile has taken note of what was not confirmed.
         if url.latency > .zero { _ = interruption.wait(until: .now + url.latency + Self.delivery) }
         let start = Instant.now
         close()

@@ -14,14 +14,12 @@ PATH=$(dirname "$CAMREC"):$PATH
 mkdir -p /run/documents
 mount -t tmpfs none /run/documents
 mkdir /run/documents/bin
-# The guest runs as root, and there is no display.
+# The guest runs as root.
 printf '#!/bin/sh\nexec "$@"\n' >/run/documents/bin/sudo
 chmod 755 /run/documents/bin/sudo
-export PATH=/run/documents/bin:$PATH SDL_VIDEODRIVER=dummy SDL_AUDIODRIVER=dummy
+export PATH=/run/documents/bin:$PATH
 # The pictures' content is checked elsewhere, and takes long on an emulated processor.
 export FAKEGPU_PICTURES=cheap
-gpu=()
-if has_gpu "documents: by hardware" iHD; then gpu=("$LAB/gpu/run" iHD); fi
 
 # The checkout, writable, for one page: no page replaces or needs another's files. Like scripts/quickstart's recording,
 # the page has nothing to do with what earlier commands left in the checkout.
@@ -34,11 +32,11 @@ begin_page() {
     rm -f out.h264
 }
 
-shown=("$@")
+shown=("$@") least=1
 if [ ${#shown[@]} = 0 ]; then
+    least=50
     for page in $(pages); do
         if wants_devices "$page"; then shown+=("$page"); fi
     done
 fi
-run_pages "${shown[@]}"
-check "documents: pages show commands for a camera" test ${#shown[@]} -ge 1
+run_pages $least "${shown[@]}"

@@ -4,13 +4,11 @@
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+begin
 # shellcheck source=../documents.sh
 . "$LAB/documents.sh"
-begin
 PATH=$(dirname "$CAMREC"):$PATH
-export PATH SDL_VIDEODRIVER=dummy SDL_AUDIODRIVER=dummy
-gpu=()
-if [ -e "$LAB/gpu/.build/fakegpu.so" ]; then gpu=("$LAB/gpu/run" iHD); fi
+export PATH
 
 # A checkout for one page: no page replaces or needs another's files.
 begin_page() {
@@ -24,7 +22,6 @@ shown=()
 for page in $(pages); do
     if ! wants_devices "$page"; then shown+=("$page"); fi
 done
-run_pages "${shown[@]}"
-check "documents: pages show commands that need no camera" test ${#shown[@]} -ge 1
+run_pages 50 "${shown[@]}"
 cd "$work"
 finish
