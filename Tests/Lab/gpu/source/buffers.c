@@ -1,8 +1,10 @@
 #include "buffers.h"
 
 #include "device.h"
+#include "dma_buf.h"
 #include "message.h"
 #include "real.h"
+#include "settings.h"
 #include "user_memory.h"
 
 #include <errno.h>
@@ -111,6 +113,20 @@ static bool is_importable(int descriptor)
     return length >= (ssize_t)sizeof memfd - 1 && strncmp(target, memfd, sizeof memfd - 1) == 0;
 }
 
+/* A descriptor of new memory; -1 with errno. */
+static int allocate(uint64_t size)
+{
+    int memory;
+
+    if (settings()->memory)
+        return dma_buf_create(settings()->memory, size);
+    memory = memfd_create("fakegpu-buffer", MFD_CLOEXEC);
+    if (memory < 0 || !ftruncate(memory, (off_t)size))
+        return memory;
+    real()->close(memory);
+    return -1;
+}
+
 /* Maps `buffer->memory`; takes the buffer into the list and gives it a handle, or destroys it. */
 static int adopt(struct handle_table *table, struct buffer *buffer, uint32_t *handle)
 {
@@ -121,10 +137,13 @@ static int adopt(struct handle_table *table, struct buffer *buffer, uint32_t *ha
 
         if (bytes == MAP_FAILED && buffer->imported)
             bytes = real()->mmap(NULL, buffer->size, PROT_READ, MAP_SHARED, buffer->memory, 0);
-        if (bytes == MAP_FAILED)
+        if (bytes == MAP_FAILED) {
             status = -errno;
-        else
+        } else {
             buffer->bytes = bytes;
+            /* Marks it: in /proc/PID/smaps this flag, dd, tells the GPU's view of its memory from the program's. */
+            madvise(bytes, buffer->size, MADV_DONTDUMP);
+        }
         identify(buffer->memory, &buffer->identity);
     }
     buffer->next = buffers;
@@ -154,8 +173,9 @@ int buffer_create(struct handle_table *table, struct device *device, uint64_t si
         return -ENOMEM;
     buffer->device = device;
     buffer->size = size;
-    buffer->memory = memfd_create("fakegpu-buffer", MFD_CLOEXEC);
-    if (buffer->memory < 0 || ftruncate(buffer->memory, (off_t)buffer->size)) {
+    buffer->memory = allocate(size);
+    if (buffer->memory < 0) {
+        message("no memory for a buffer of %llu bytes: %s", (unsigned long long)size, strerror(errno));
         destroy(buffer);
         return -ENOMEM;
     }

@@ -29,7 +29,7 @@ struct identity {
 struct buffer {
     struct device *device;
     unsigned references;      /* handles, of any file, and writes that are to come */
-    int memory;               /* memfd or an imported DMA-BUF; -1 for the program's own memory */
+    int memory;               /* a memfd or a DMA-BUF; -1 for the program's own memory */
     struct identity identity; /* of `memory`: the same DMA-BUF imported again is the same buffer */
     bool imported;
     uint8_t *bytes;

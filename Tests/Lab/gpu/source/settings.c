@@ -30,6 +30,7 @@ static void read_environment(void)
     values.report = setting("FAKEGPU_REPORT");
     values.faults = setting("FAKEGPU_FAULTS");
     values.control = setting("FAKEGPU_CONTROL");
+    values.memory = setting("FAKEGPU_MEMORY");
     values.cheap = pictures && strcmp(pictures, "cheap") == 0;
     if (pictures && !values.cheap)
         message("FAKEGPU_PICTURES is 'cheap' or not set: '%s' is nothing", pictures);

@@ -11,6 +11,7 @@ struct settings {
     const char *report;  /* FAKEGPU_REPORT: a file that gets a JSON line when the program ends */
     const char *faults;  /* FAKEGPU_FAULTS: see faults.h */
     const char *control; /* FAKEGPU_CONTROL: a file with faults, read again whenever it changes */
+    const char *memory;  /* FAKEGPU_MEMORY: a DRM device's card node, whose memory is the GPU's */
     bool cheap;          /* FAKEGPU_PICTURES=cheap: flat I and skipped P pictures */
     bool debug;          /* FAKEGPU_DEBUG: submissions and what is not modelled, on standard error */
 };
