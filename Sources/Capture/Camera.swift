@@ -77,7 +77,7 @@ public struct Camera: ~Copyable {
         let requests = V4L2BufferRequest(
             type: V4L2BufferType.capture(isMultiPlanar), isMultiPlanar: isMultiPlanar)
         // As many as for a stream: v4l2loopback keeps to the smallest number ever requested.
-        guard allocate(CameraStream.wantedBuffers) else { return false }
+        guard allocate(CameraBuffers.wanted) else { return false }
         defer { _ = allocate(0) }
         var buffer = requests.make()
         guard device.control(CV4L2_QUERYBUF, &buffer) >= 0 else { return false }
@@ -125,8 +125,10 @@ public struct Camera: ~Copyable {
     /// driver names no rate, the rate of the first second's pictures is used.
     /// - Parameter former: the format of the stream that this one continues. If nothing in it has changed, it
     ///   stays the same object.
+    /// - Parameter sharing: reads the pictures in the processor's place.
     public consuming func makeStream(
-        _ request: CaptureRequest, continuing former: PictureFormat? = nil
+        _ request: CaptureRequest, continuing former: PictureFormat? = nil,
+        sharing: (any SharedMemorySource)? = nil
     ) throws(CaptureError) -> CameraStream {
         try device.claim()
         try VideoInputs(device: device).select(request)
@@ -136,7 +138,8 @@ public struct Camera: ~Copyable {
         if !settled.isRateKnown, let former { granted = granted.at(former.frameRate) ?? granted }
         let format = former.flatMap { $0 == granted ? $0 : nil } ?? granted
         let stream = try CameraStream(
-            device: device, identity: identity, isMultiPlanar: isMultiPlanar, format: format)
+            device: device, identity: identity, isMultiPlanar: isMultiPlanar, format: format,
+            sharing: sharing)
         try stream.setControls(request.controls, restoring: request.restoresControls)
         if !settled.isRateKnown, former == nil { stream.measureRate() }
         return stream

@@ -16,6 +16,7 @@ public final class CameraFinder: Sendable {
     private let identity: SourceIdentity
     private let link: String?
     private let request: CaptureRequest
+    private let sharing: (any SharedMemorySource)?
     private let machine: Machine
     private let search: Mutex<Search>
 
@@ -38,17 +39,27 @@ public final class CameraFinder: Sendable {
     }
 
     /// Remembers a camera, which must be present now.
-    /// - Parameter request: the original request.
+    /// - Parameters:
+    ///   - request: the original request.
+    ///   - sharing: reads its pictures in the processor's place.
     /// - Returns: nil if it is not a device.
-    public convenience init?(_ identity: SourceIdentity, request: CaptureRequest) {
+    public convenience init?(
+        _ identity: SourceIdentity, request: CaptureRequest, sharing: (any SharedMemorySource)? = nil
+    ) {
         guard identity.bus != nil else { return nil }
-        self.init(identity, link: Self.link(to: identity.device), request: request, machine: Machine())
+        self.init(
+            identity, link: Self.link(to: identity.device), request: request, sharing: sharing,
+            machine: Machine())
     }
 
-    init(_ identity: SourceIdentity, link: String?, request: CaptureRequest, machine: Machine) {
+    init(
+        _ identity: SourceIdentity, link: String?, request: CaptureRequest,
+        sharing: (any SharedMemorySource)? = nil, machine: Machine
+    ) {
         self.identity = identity
         self.link = link
         self.request = request
+        self.sharing = sharing
         self.machine = machine
         let place = machine.place(identity.device)
         search = Mutex(Search(bus: identity.bus, place: place, hasTwin: Self.hasTwin(place, machine)))
@@ -76,14 +87,14 @@ public final class CameraFinder: Sendable {
         var wish = request
         (wish.size, wish.frameRate, wish.pixelFormat) = (format.size, format.frameRate, format.pixelFormat)
         do throws(CaptureError) {
-            return try find().makeStream(wish, continuing: format)
+            return try find().makeStream(wish, continuing: format, sharing: sharing)
         } catch {
             guard case .unsupported = error.kind, request.pixelFormat != format.pixelFormat else {
                 throw error
             }
         }
         wish.pixelFormat = request.pixelFormat
-        return try find().makeStream(wish, continuing: format)
+        return try find().makeStream(wish, continuing: format, sharing: sharing)
     }
 
     private func find() throws(CaptureError) -> Camera {

@@ -9,7 +9,7 @@ public final class CameraStream: CaptureStream {
     public private(set) var format: PictureFormat
     public let isLive = true
     public let takesTimeToStart = true
-    public var bufferCount: Int { pool.count }
+    public var bufferCount: Int { pool.count - (pool.isShared ? PixelBufferPool.heldByReader : 0) }
     public private(set) var losses = CaptureLosses()
     public var interrupter: CaptureInterrupter { CaptureInterrupter(pool: pool) }
 
@@ -32,28 +32,28 @@ public final class CameraStream: CaptureStream {
     private var restoresControls = false
     private var jpegSizes = JPEGSizeWatch()
 
-    /// Buffers to request: two that stay with the driver, one being encoded, one just taken, and six that may
-    /// wait, a fifth of a second at 30 frames a second, while a busy machine does something else. A driver may
-    /// grant fewer (v4l2loopback's default is two) and then loses frames sooner.
-    static let wantedBuffers: UInt32 = 10
     private static let errorPause = Duration.milliseconds(10)
     private static let plausibleAge = Duration.seconds(60)
     private static let measuringPatience = Duration.seconds(3)
 
+    /// - Parameter sharing: reads the pictures in the camera's place; nil if the processor does.
     init(
-        device: V4L2Device, identity: SourceIdentity, isMultiPlanar: Bool, format: PictureFormat
+        device: V4L2Device, identity: SourceIdentity, isMultiPlanar: Bool, format: PictureFormat,
+        sharing: (any SharedMemorySource)? = nil
     ) throws(CaptureError) {
         self.device = device
         self.identity = identity
         self.isMultiPlanar = isMultiPlanar
         self.format = format
-        type = V4L2BufferType.capture(isMultiPlanar)
-        requests = V4L2BufferRequest(type: type, isMultiPlanar: isMultiPlanar)
-        pool = try Self.makePool(device, requests: requests, format: format)
+        let buffers = try CameraBuffers.queued(
+            on: device, isMultiPlanar: isMultiPlanar, format: format, sharing: sharing)
+        (pool, requests) = (buffers.pool, buffers.requests)
+        type = requests.type
+        queued = UInt32((UInt64(1) << UInt64(pool.count)) - 1)
         deadline = FrameDeadline(
             clock: device.calls, frameDuration: format.frameRate.frameDuration)
         SourceChange.subscribe(on: device)
-        for index in 0..<pool.count { try queue(index) }
+        renewDeadline()
     }
 
     deinit { stop() }
@@ -119,6 +119,8 @@ public final class CameraStream: CaptureStream {
 
     public func awaitBuffers(until deadline: Instant) -> Bool {
         takeReturned()
+        // Shared memory stays where it is when the camera is gone, and an encoder may hold the last pictures.
+        if pool.isShared { return true }
         while held != 0, !pool.isInterrupted, device.calls.now < deadline {
             waitForWake(until: deadline)
             takeReturned()
@@ -284,61 +286,11 @@ public final class CameraStream: CaptureStream {
     }
 
     private func queue(_ index: Int) throws(CaptureError) {
-        var request = requests.make()
-        request.index = UInt32(index)
+        var request = requests.make(index)
         let result = device.control(CV4L2_QBUF, &request)
         guard result >= 0 else { throw device.failure("VIDIOC_QBUF", result) }
         // Without a buffer, the camera could not deliver.
         if queued == 0 { renewDeadline() }
         queued |= 1 << UInt32(index)
-    }
-
-    /// Requests buffers and maps them. After a failure, mapped buffers are unmapped by the pool or here.
-    private static func makePool(
-        _ device: V4L2Device, requests: V4L2BufferRequest, format: PictureFormat
-    ) throws(CaptureError) -> PixelBufferPool {
-        var request = v4l2_requestbuffers()
-        request.count = wantedBuffers
-        request.type = requests.type
-        request.memory = V4L2_MEMORY_MMAP.rawValue
-        let result = device.control(CV4L2_REQBUFS, &request)
-        guard result >= 0 else { throw device.failure("VIDIOC_REQBUFS", result) }
-        guard (1...PixelBufferPool.maximumCount).contains(Int(request.count)) else {
-            throw device.error(.driverMisbehaved("it granted \(request.count) buffers, not \(wantedBuffers)"))
-        }
-        var planes: [UnsafeMutableRawBufferPointer] = []
-        do throws(CaptureError) {
-            for index in 0..<Int(request.count) {
-                for plane in 0..<format.minimumLengths.count {
-                    planes.append(
-                        try map(device, requests: requests, index: index, plane: plane, format: format))
-                }
-            }
-        } catch {
-            for plane in planes { munmap(plane.baseAddress, plane.count) }
-            throw error
-        }
-        do throws(PixelBufferPoolError) {
-            return try PixelBufferPool(
-                backing: .mapped, planes: planes, planesPerBuffer: format.minimumLengths.count)
-        } catch { throw CaptureError(error) }
-    }
-
-    private static func map(
-        _ device: V4L2Device, requests: V4L2BufferRequest, index: Int, plane: Int, format: PictureFormat
-    ) throws(CaptureError) -> UnsafeMutableRawBufferPointer {
-        var request = requests.make()
-        request.index = UInt32(index)
-        let result = device.control(CV4L2_QUERYBUF, &request)
-        guard result >= 0 else { throw device.failure("VIDIOC_QUERYBUF", result) }
-        let (offset, length) = requests.mapping(of: request, plane: plane)
-        guard length >= format.minimumLengths[plane] else {
-            throw device.error(
-                .driverMisbehaved("buffer \(index) has \(length) of \(format.minimumLengths[plane]) bytes"))
-        }
-        switch device.calls.map(device.descriptor, length: length, offset: offset) {
-        case .success(let memory): return memory
-        case .failure(let failure): throw device.failure("mmap", -failure.code)
-        }
     }
 }

@@ -9,8 +9,10 @@ public enum CaptureSource {
     ///   - device: a camera's path, `test`, or the path of a `.y4m` file; nil for the first camera.
     ///   - isPaced: whether test pictures and files are delivered in real time; nil for the default: yes for
     ///     test pictures, no for files.
+    ///   - sharing: reads a camera's pictures in the processor's place.
     public static func open(
-        _ device: String?, request: CaptureRequest, isPaced: Bool? = nil
+        _ device: String?, request: CaptureRequest, isPaced: Bool? = nil,
+        sharing: (any SharedMemorySource)? = nil
     ) throws(CaptureError) -> any CaptureStream {
         try refuseImpossible(device, request: request)
         return switch device {
@@ -19,9 +21,9 @@ public enum CaptureSource {
         case .some(let path) where isFile(path):
             try Y4MSource(path: path, request: request, isPaced: isPaced ?? false)
         case .some(let path):
-            try Camera(path: path).makeStream(request)
+            try Camera(path: path).makeStream(request, sharing: sharing)
         case nil:
-            try Camera.first().makeStream(request)
+            try Camera.first().makeStream(request, sharing: sharing)
         }
     }
 

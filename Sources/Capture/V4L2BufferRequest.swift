@@ -1,4 +1,5 @@
 import CV4L2
+import Pictures
 
 /// Builds the `v4l2_buffer` of a call and reads it afterwards, single- and multi-planar alike.
 ///
@@ -7,9 +8,12 @@ import CV4L2
 final class V4L2BufferRequest {
     let type: UInt32
     private let isMultiPlanar: Bool
+    /// Memory of another device's that the camera writes into; empty if it has its own.
+    private let imported: [DMABuffer]
     private let planes: UnsafeMutablePointer<v4l2_plane>
 
-    init(type: UInt32, isMultiPlanar: Bool) {
+    init(type: UInt32, isMultiPlanar: Bool, imported: [DMABuffer] = []) {
+        self.imported = imported
         self.type = type
         self.isMultiPlanar = isMultiPlanar
         planes = .allocate(capacity: Int(VIDEO_MAX_PLANES))
@@ -18,10 +22,16 @@ final class V4L2BufferRequest {
 
     deinit { planes.deallocate() }
 
-    func make() -> v4l2_buffer {
+    /// Whose memory it is (`enum v4l2_memory`).
+    var memory: UInt32 { (imported.isEmpty ? V4L2_MEMORY_MMAP : V4L2_MEMORY_DMABUF).rawValue }
+
+    /// - Parameter index: the buffer's; any to dequeue one.
+    func make(_ index: Int = 0) -> v4l2_buffer {
         var buffer = v4l2_buffer()
         buffer.type = type
-        buffer.memory = V4L2_MEMORY_MMAP.rawValue
+        buffer.memory = memory
+        buffer.index = UInt32(index)
+        if index < imported.count { buffer.m.fd = imported[index].descriptor }
         if isMultiPlanar {
             planes.update(repeating: v4l2_plane(), count: Int(VIDEO_MAX_PLANES))
             buffer.m.planes = planes

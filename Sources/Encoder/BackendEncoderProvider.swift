@@ -11,7 +11,7 @@ public final class BackendEncoderProvider: EncoderProvider {
         guard let opened else { return nil }
         return EncoderChoice(
             details: opened.details, name: opened.name, passedOver: opened.passedOver, notes: opened.notes,
-            jpeg: inputs.current.jpeg.outcome)
+            jpeg: inputs.current.jpeg.outcome, sharing: inputs.current.sharing.outcome)
     }
     public private(set) var stream: EncodedStream
 
@@ -37,13 +37,17 @@ public final class BackendEncoderProvider: EncoderProvider {
 
     /// Creates one provider for each configuration; their codecs differ. Encoders that take pictures in the
     /// same form share them. Nothing is opened yet.
-    /// - Parameter treatment: what happens to the pictures of all of them.
+    /// - Parameters:
+    ///   - treatment: what happens to the pictures of all of them.
+    ///   - sharedSurfaces: what the camera writes into; nil if nothing is shared with it.
     public static func providers(
         _ request: EncoderRequest, configurations: [EncoderConfiguration], source: PictureFormat,
-        treatment: PictureTreatment = PictureTreatment()
+        treatment: PictureTreatment = PictureTreatment(), sharedSurfaces: SharedSurfaces? = nil
     ) -> [BackendEncoderProvider] {
         let inputs = SharedInputs(
-            EncoderInputs(codecs: configurations.map(\.codec), treatment: treatment), source: source)
+            EncoderInputs(
+                codecs: configurations.map(\.codec), treatment: treatment, sharedSurfaces: sharedSurfaces),
+            source: source)
         return configurations.map {
             BackendEncoderProvider(request, configuration: $0, source: source, inputs: inputs)
         }
@@ -106,8 +110,9 @@ public final class BackendEncoderProvider: EncoderProvider {
     public func discardSharedState() { inputs.renew() }
 
     public func noteFailure() {
-        // Then the encoder is not to blame, as far as is known: it is opened again, without JPEG on its GPU.
-        if inputs.current.jpeg.blame() { isExcused = true }
+        // Then the encoder is not to blame, as far as is known: it is opened again, without JPEG on its GPU, or with copies
+        // of the pictures.
+        if inputs.current.jpeg.blame() || inputs.current.sharing.blame() { isExcused = true }
     }
 
     public func giveUpDrivers() -> Bool {
@@ -221,6 +226,7 @@ extension EncoderRequest {
             lowPower == .auto ? nil : "--low-power \(lowPower.rawValue)",
             upload == .auto ? nil : "--upload \(upload.rawValue)",
             jpeg == .gpu ? "--jpeg gpu" : nil,
+            zeroCopy == .on ? "--zero-copy on" : nil,
         ]
         return useless.compactMap { $0 }.map {
             EncoderNote(

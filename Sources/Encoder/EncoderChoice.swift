@@ -10,16 +10,19 @@ public struct EncoderChoice: Sendable {
     public let notes: [EncoderNote]
     /// What has decoded the camera's Motion JPEG until now; nil for other formats, and without a GPU.
     public let jpeg: JPEGOutcome?
+    /// Which pictures a GPU has read in the camera's memory until now; nil without a GPU.
+    public let sharing: SharingOutcome?
 
     /// Describes an encoder by its name.
     public init(
         details: EncoderDetails?, name: String, passedOver: [String] = [], notes: [EncoderNote] = [],
-        jpeg: JPEGOutcome? = nil
+        jpeg: JPEGOutcome? = nil, sharing: SharingOutcome? = nil
     ) {
         self.details = details
         self.name = name
         self.passedOver = passedOver
         self.notes = notes
         self.jpeg = jpeg
+        self.sharing = sharing
     }
 }

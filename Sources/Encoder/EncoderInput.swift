@@ -17,10 +17,18 @@ protocol EncoderInput: AnyObject {
     /// The current picture's thumbnail, until a slot is opened for another; nil if none are made.
     var thumbnail: LumaThumbnail? { get }
 
+    /// Whether the current picture is in the camera's buffer, which must then stay until the picture is coded.
+    var readsBuffer: Bool { get }
+
     /// Returns a slot, open for another picture than the current one; nil if there is nothing to convert, or no
     /// memory.
     func slot(_ number: Int) -> ConversionSlot?
 
     /// Releases what the frame holds, after every encoder has taken it. Repeated calls have no effect.
     func release()
+}
+
+extension EncoderInput {
+    /// Encoders copy what they are given, by default.
+    var readsBuffer: Bool { false }
 }

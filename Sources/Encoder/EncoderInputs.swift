@@ -16,23 +16,33 @@ final class EncoderInputs {
     private weak var memory: SoftwareInput?
     /// What decoded Motion JPEG, throughout the recording.
     let jpeg: JPEGRecord
+    /// Which pictures were not copied, throughout the recording.
+    let sharing: SharingRecord
+    /// What the camera writes into; nil if nothing is shared with it.
+    private let sharedSurfaces: SharedSurfaces?
 
     /// - Parameters:
     ///   - codecs: the codecs of all encoders that the recording will have at once.
     ///   - treatment: what happens to the pictures.
     ///   - nodes: what is already known about render nodes.
     ///   - jpeg: takes note of what decodes Motion JPEG.
+    ///   - sharing: takes note of pictures that are not copied.
+    ///   - sharedSurfaces: what the camera writes into; nil if nothing is shared with it.
     init(
         codecs: [Codec], treatment: PictureTreatment = PictureTreatment(),
-        nodes: [String: NodeRecord] = [:], jpeg: JPEGRecord = JPEGRecord()
+        nodes: [String: NodeRecord] = [:], jpeg: JPEGRecord = JPEGRecord(),
+        sharing: SharingRecord = SharingRecord(), sharedSurfaces: SharedSurfaces? = nil
     ) {
         (self.codecs, self.treatment) = (codecs, treatment)
-        (self.nodes, self.jpeg) = (nodes, jpeg)
+        (self.nodes, self.jpeg, self.sharing) = (nodes, jpeg, sharing)
+        self.sharedSurfaces = sharedSurfaces
     }
 
-    /// New inputs that share nothing with these but what is known of render nodes and JPEG.
+    /// New inputs that share nothing with these but what is known of render nodes, JPEG and the camera's memory.
     func successor() -> EncoderInputs {
-        EncoderInputs(codecs: codecs, treatment: treatment, nodes: nodes, jpeg: jpeg)
+        EncoderInputs(
+            codecs: codecs, treatment: treatment, nodes: nodes, jpeg: jpeg, sharing: sharing,
+            sharedSurfaces: sharedSurfaces)
     }
 
     /// What a recording has learned about a render node.
@@ -54,19 +64,22 @@ final class EncoderInputs {
     func recordHang(on node: String) {
         nodes[node, default: NodeRecord()].hangs += 1
         if surfaces?.connection.node == node { surfaces = nil }
+        sharedSurfaces?.forget(node)
     }
 
     /// Returns the connection of an open encoder if it uses this render node, otherwise a new one.
     func connection(to node: String) throws(EncoderError) -> VADisplayConnection {
         if nodes[node]?.isLeftOut == true { throw EncoderError(.driverHangs(node: node)) }
         if let open = surfaces?.connection, open.node == node { return open }
+        if let open = sharedSurfaces?.connection(to: node) { return open }
         return try VADisplayConnection(forEncodingOn: node)
     }
 
     /// Returns an input with surfaces on a render node.
     func surfaces(
         on connection: VADisplayConnection, source: PictureFormat, size: PictureSize, color: ColorEncoding,
-        upload: UploadMethod, jpeg way: JPEGWay
+        upload: UploadMethod, jpeg way: JPEGWay, zeroCopy: ZeroCopyWay,
+        heldPictures: Int
     ) throws(EncoderError) -> SurfaceInput {
         if let surfaces, surfaces.connection === connection { return surfaces }
         let input = try SurfaceInput(
@@ -78,6 +91,7 @@ final class EncoderInputs {
             nodes[connection.node, default: NodeRecord()].upload = upload == .auto ? input.upload : upload
             nodes[connection.node]?.checkedSizes.insert(size)
         }
+        try input.shareMemory(zeroCopy, sharing, heldPictures: heldPictures)
         if way != .cpu, source.pixelFormat.arrangement == .jpeg {
             try input.decodeJPEG(way, jpeg)
         } else if way == .gpu {

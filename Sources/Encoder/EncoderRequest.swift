@@ -27,6 +27,8 @@ public struct EncoderRequest: Sendable, Hashable {
     public var upload = UploadMethod.auto
     /// What decodes a camera's Motion JPEG.
     public var jpeg = JPEGWay.auto
+    /// Whether a GPU reads the camera's memory.
+    public var zeroCopy = ZeroCopyWay.auto
 
     /// Requests the best encoder that works.
     public init() {}
@@ -36,12 +38,13 @@ extension EncoderRequest {
     /// The back ends that may be used, the best first.
     var backends: [any EncoderBackend] {
         let vaapi = VAAPIBackend(
-            renderNode: renderNode, lowPower: lowPower, upload: upload, jpeg: jpeg)
+            renderNode: renderNode, lowPower: lowPower, upload: upload, jpeg: jpeg, zeroCopy: zeroCopy)
         return switch preference {
         case .vaapi: [vaapi]
         case .software: [SoftwareBackend()]
-        // A render node that was named must be used, and so must the GPU where it is to decode.
-        case .auto: renderNode == nil && jpeg != .gpu ? [vaapi, SoftwareBackend()] : [vaapi]
+        // A render node that was named must be used, and so must the GPU where it is to decode or to read.
+        case .auto:
+            renderNode == nil && jpeg != .gpu && zeroCopy != .on ? [vaapi, SoftwareBackend()] : [vaapi]
         }
     }
 }

@@ -46,6 +46,9 @@ public protocol PictureEncoder: AnyObject {
     /// Called when every encoder has encoded the picture, or never will, before its buffer is freed.
     func releasePicture()
 
+    /// Gives back what it holds of a camera's buffers, because it hangs and will never return: its thread does not come back.
+    func giveBuffersBack()
+
     /// The next coded picture in its final form; nil if there is none ready.
     func nextAccessUnit() throws(EncoderError) -> AccessUnit?
 
@@ -73,6 +76,7 @@ extension PictureEncoder {
     public func prepare(_ buffer: borrowing PixelBuffer, in slot: Int) throws(EncoderError) {}
     public func slot(_ number: Int) -> ConversionSlot? { nil }
     public var thumbnail: LumaThumbnail? { nil }
+    public func giveBuffersBack() {}
     public var waitsForDriver: Bool { false }
 
     /// Nil by default: the rate of a camera's own stream is not camrec's to choose.

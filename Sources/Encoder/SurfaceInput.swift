@@ -27,6 +27,12 @@ final class SurfaceInput: EncoderInput {
     /// Nil if the processor decodes the camera's Motion JPEG, and for other formats.
     private var jpeg: JPEGDecoding?
     private var jpegRecord: JPEGRecord?
+    /// Nil if every picture is copied.
+    private var sharing: SharedPictures?
+    private var sharingRecord: SharingRecord?
+    /// Marks the frame as reference counted if its surface is not from the pool.
+    private var anchor: UnsafeMutablePointer<AVBufferRef>?
+    private(set) var readsBuffer = false
     /// Those whose rows below a JPEG's last MCUs are grey.
     private var clearedSurfaces: Set<VASurfaceID> = []
 
@@ -78,13 +84,14 @@ final class SurfaceInput: EncoderInput {
     }
 
     deinit {
-        let (picture, frames, writer, places) = (picture, frames, writer, places)
+        let (picture, frames, writer, places, anchor) = (picture, frames, writer, places, anchor)
         for place in places { place.conversion.close() }
         try? connection.call {
             for place in places { place.leave(writer) }
-            var (frame, pool) = (Optional(picture), Optional(frames))
+            var (frame, pool, anchor) = (Optional(picture), Optional(frames), anchor)
             av_frame_free(&frame)
             av_buffer_unref(&pool)
+            av_buffer_unref(&anchor)
         }
     }
 
@@ -98,6 +105,11 @@ final class SurfaceInput: EncoderInput {
         for buffer: borrowing PixelBuffer, in number: Int
     ) throws(EncoderError) -> UnsafeMutablePointer<AVFrame> {
         if isFilled { return picture }
+        if let surface = try sharing?.surface(of: buffer) {
+            try share(surface)
+            return picture
+        }
+        sharingRecord?.countCopied(bytes: buffer.format.minimumLengths.reduce(0, +))
         if let jpeg, try decode(buffer, by: jpeg) {
             jpegRecord?.count(isGPU: true)
             return picture
@@ -118,6 +130,42 @@ final class SurfaceInput: EncoderInput {
         picture.pointee.width = Int32(size.width)
         picture.pointee.height = Int32(size.height)
         isFilled = true
+    }
+
+    /// Gives the frame a surface that is the camera's buffer.
+    private func share(_ surface: VASurfaceID) throws(EncoderError) {
+        anchor = anchor ?? av_buffer_alloc(1)
+        picture.pointee.buf.0 = anchor.flatMap { av_buffer_ref($0) }
+        picture.pointee.hw_frames_ctx = av_buffer_ref(frames)
+        guard picture.pointee.buf.0 != nil, picture.pointee.hw_frames_ctx != nil else {
+            av_frame_unref(picture)
+            throw EncoderError(
+                .encodeFailed(encoder: "VAAPI on \(connection.node)", detail: "out of memory"))
+        }
+        picture.pointee.data.3 = UnsafeMutablePointer(bitPattern: UInt(surface))
+        picture.pointee.format = AV_PIX_FMT_VAAPI.rawValue
+        readsBuffer = true
+        fill()
+    }
+
+    /// Has the GPU read pictures where the camera wrote them, if it can.
+    /// - Parameter heldPictures: how many the encoder reads at once.
+    func shareMemory(
+        _ way: ZeroCopyWay, _ record: SharingRecord, heldPictures: Int
+    ) throws(EncoderError) {
+        sharingRecord = record
+        var obstacle = record.begin(on: connection.node) ?? converters.obstacleToSharing
+        if way == .off { obstacle = "--zero-copy off" }
+        if obstacle == nil, heldPictures > PixelBufferPool.heldByReader {
+            obstacle = "the encoder would hold \(heldPictures) of the camera's buffers"
+        }
+        guard let obstacle else {
+            sharing = SharedPictures(
+                of: converters.source, on: connection, isRequired: way == .on, record: record)
+            return
+        }
+        record.note(obstacle)
+        if way == .on { throw EncoderError(.unsupported("--zero-copy on: \(obstacle)")) }
     }
 
     /// Lets the GPU decode a camera's JPEG into a surface.
@@ -166,7 +214,7 @@ final class SurfaceInput: EncoderInput {
 
     func slot(_ number: Int) -> ConversionSlot? {
         // The GPU needs none.
-        if jpeg?.isLikely == true { return nil }
+        if jpeg?.isLikely == true || sharing?.isLikely == true { return nil }
         guard let place = try? place(number), (try? open(place)) != nil else { return nil }
         return place.conversion
     }
@@ -220,7 +268,7 @@ final class SurfaceInput: EncoderInput {
 
     func release() {
         av_frame_unref(picture)
-        isFilled = false
+        (isFilled, readsBuffer) = (false, false)
     }
 
     /// Creates a pool of NV12 surfaces on our own display. It grows on demand: surfaces created in advance

@@ -14,6 +14,8 @@ struct VAAPIBackend: EncoderBackend {
     let upload: UploadMethod
     /// What decodes a camera's Motion JPEG.
     let jpeg: JPEGWay
+    /// Whether a GPU reads the camera's memory.
+    let zeroCopy: ZeroCopyWay
 
     /// vaSyncSurface and similar calls have no timeout.
     var waitsForDriver: Bool { true }
@@ -94,7 +96,8 @@ struct VAAPIBackend: EncoderBackend {
                 rateTraits: .driver(candidate.codec)))
         let input = try attempt.inputs.surfaces(
             on: candidate.connection, source: source, size: properties.size, color: properties.color,
-            upload: upload, jpeg: jpeg)
+            upload: upload, jpeg: jpeg, zeroCopy: zeroCopy,
+            heldPictures: properties.bFrames + (Self.overlaps(properties) ? 2 : 1))
         let rates = SessionRates(properties, attempt.regulator, followsTime: false)
         let session = try Self.openSession(candidate, properties, input) { context in
             context.configure(properties, rates)
@@ -132,16 +135,19 @@ struct VAAPIBackend: EncoderBackend {
         }
     }
 
+    /// Whether two pictures may be coded at once.
+    private static func overlaps(_ properties: SessionProperties) -> Bool {
+        properties.latency == .quality && (properties.maximumFrameDelay ?? .max) > properties.bFrames
+    }
+
     private static func options(
         _ properties: SessionProperties, entryPoint: VAAPICapabilities.EntryPoint
     ) -> [(String, String)] {
-        let mayOverlap =
-            properties.latency == .quality && (properties.maximumFrameDelay ?? .max) > properties.bFrames
         var options = [
             ("low_power", entryPoint == .encSliceLP ? "1" : "0"),
             ("rc_mode", properties.rateControl.mode.rawValue.uppercased()),
             // Pictures in flight at once; each one beyond the first adds a frame of delay.
-            ("async_depth", mayOverlap ? "2" : "1"),
+            ("async_depth", overlaps(properties) ? "2" : "1"),
         ]
         if properties.codec == .h264 {
             options.append(("coder", properties.entropyMode.rawValue))

@@ -126,8 +126,13 @@ public final class VideoEncoder: PictureEncoder {
         pending.append(
             PendingFrames.Frame(
                 number: frameNumber, timestamp: buffer.timestamp, sequence: buffer.sequence,
-                isIDRWanted: kind == .idr), playedAt: time)
+                isIDRWanted: kind == .idr, buffer: input.readsBuffer ? buffer.retain() : nil),
+            playedAt: time)
     }
+
+    deinit { pending.giveBuffersBack() }
+
+    public func giveBuffersBack() { pending.giveBuffersBack() }
 
     public func releasePicture() { input.release() }
 
@@ -146,6 +151,7 @@ public final class VideoEncoder: PictureEncoder {
                     encoder: name,
                     detail: "it returned picture \(packet.pointee.pts), which it never received"))
         }
+        frame.buffer?.giveBack()
         let bytes = UnsafeRawBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size))
         let unit = try finisher.finish(bytes, frame)
         if let unit {

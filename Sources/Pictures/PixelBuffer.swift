@@ -43,10 +43,12 @@ public struct PixelBuffer: ~Copyable, Sendable {
         self.format = format
         self.sequence = sequence
         self.timestamp = timestamp
+        pool.handOut(index)
     }
 
     /// The samples of plane `number` of `format.planes`. Valid as long as the buffer lives.
     public func plane(_ number: Int) -> UnsafeRawBufferPointer {
+        pool.show(index)
         let plane = format.planes[number]
         let start = payloads[plane.memoryPlane].offset + plane.offset
         return UnsafeRawBufferPointer(
@@ -56,6 +58,7 @@ public struct PixelBuffer: ~Copyable, Sendable {
     /// The bytes the driver filled in the first memory plane: a compressed or vendor format's picture.
     /// Valid as long as the buffer lives.
     public var payload: UnsafeRawBufferPointer {
+        pool.show(index)
         let payload = payloads[0]
         return UnsafeRawBufferPointer(
             rebasing: pool.memory(ofBuffer: index, plane: 0)[payload.offset..<payload.offset + payload.length]
@@ -68,6 +71,7 @@ public struct PixelBuffer: ~Copyable, Sendable {
     /// Returns a copy of the picture in the only buffer of another pool, which has three memory planes; nil if it does
     /// not fit.
     package func copy(into room: PixelBufferPool) -> PixelBuffer? {
+        pool.show(index)
         var copies = InlineArray<3, Payload>(repeating: .init())
         for plane in 0..<format.pixelFormat.memoryPlaneCount {
             let (payload, memory) = (payloads[plane], room.memory(ofBuffer: 0, plane: plane))
@@ -80,6 +84,21 @@ public struct PixelBuffer: ~Copyable, Sendable {
         }
         return PixelBuffer(
             pool: room, index: 0, payloads: copies, format: format, sequence: sequence, timestamp: timestamp)
+    }
+
+    /// Where the picture lies in memory that devices share; nil in other memory. `plane` maps it.
+    public var shared: (memory: DMABuffer, offset: Int)? {
+        pool.sharedMemory(ofBuffer: index).map { ($0, payloads[0].offset) }
+    }
+
+    /// Whether the processor keeps seeing shared memory between pictures, which is slow to begin with; the first answer is
+    /// yes. It applies to all buffers of the pool.
+    public func keepMapped(_ isKept: Bool) { pool.setShown(isKept) }
+
+    /// Makes the caller another owner, who must give the claim back once.
+    public func retain() -> PixelBufferClaim {
+        pool.handOut(index)
+        return PixelBufferClaim(pool: pool, index: index)
     }
 
     /// Tells a living buffer's picture from every other.

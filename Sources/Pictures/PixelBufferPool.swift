@@ -11,13 +11,18 @@ public final class PixelBufferPool: Sendable {
     /// VIDEO_MAX_FRAME: what V4L2 hands out at most, and the bits of the mailbox.
     public static let maximumCount = 32
 
+    /// Buffers that a device may read at once, in addition to those that pass through the program.
+    public static let heldByReader = 4
+
     /// How a buffer's memory was obtained, and so how it is released.
-    package enum Backing { case mapped, allocated }
+    package enum Backing { case mapped, allocated, shared }
 
     private let backing: Backing
     /// The memory planes of buffer i are at i × planesPerBuffer.
     private nonisolated(unsafe) let memory: [UnsafeMutableRawBufferPointer]
     private let planesPerBuffer: Int
+    /// Nil unless devices share the memory.
+    private let sharing: SharedMemory?
     private let returned = Atomic<UInt32>(0)
     private let interrupted = Atomic<Bool>(false)
     /// An eventfd: readable when a buffer came back or the stream was interrupted.
@@ -26,9 +31,11 @@ public final class PixelBufferPool: Sendable {
     /// Takes over the memory. `planes` holds `planesPerBuffer` entries a buffer, at most `maximumCount`
     /// buffers.
     package init(
-        backing: Backing, planes: [UnsafeMutableRawBufferPointer], planesPerBuffer: Int
+        backing: Backing, planes: [UnsafeMutableRawBufferPointer], planesPerBuffer: Int,
+        sharing: SharedMemory? = nil
     ) throws(PixelBufferPoolError) {
         self.backing = backing
+        self.sharing = sharing
         memory = planes
         self.planesPerBuffer = planesPerBuffer
         wakeDescriptor = cv4l2_eventfd()
@@ -61,10 +68,22 @@ public final class PixelBufferPool: Sendable {
         return try PixelBufferPool(backing: .allocated, planes: planes, planesPerBuffer: planes.count)
     }
 
+    /// A pool of memory that devices share.
+    /// - Parameter length: the bytes of each buffer that a picture takes.
+    package static func shared(_ buffers: [DMABuffer], length: Int) throws(PixelBufferPoolError)
+        -> PixelBufferPool
+    {
+        guard let memory = SharedMemory(buffers, length: length) else {
+            throw .noMemory(pictureLength: length)
+        }
+        return try PixelBufferPool(
+            backing: .shared, planes: memory.places, planesPerBuffer: 1, sharing: memory)
+    }
+
     deinit {
         for plane in memory {
             switch backing {
-            case .mapped: munmap(plane.baseAddress, plane.count)
+            case .mapped, .shared: munmap(plane.baseAddress, plane.count)
             case .allocated: free(plane.baseAddress)
             }
         }
@@ -82,14 +101,30 @@ public final class PixelBufferPool: Sendable {
         }
     }
 
+    /// Whether devices share the memory.
+    package var isShared: Bool { sharing != nil }
+
     package var count: Int { memory.count / planesPerBuffer }
 
     package func memory(ofBuffer index: Int, plane: Int) -> UnsafeMutableRawBufferPointer {
         memory[index * planesPerBuffer + plane]
     }
 
-    /// From any thread: the buffer is free again.
+    /// The memory of a buffer that devices share; nil for other pools.
+    func sharedMemory(ofBuffer index: Int) -> DMABuffer? { sharing?.buffers[index] }
+
+    /// A buffer gets an owner.
+    func handOut(_ index: Int) { sharing?.addHolder(of: index) }
+
+    /// Lets the processor see a buffer.
+    func show(_ index: Int) { sharing?.show(index) }
+
+    /// Whether the processor keeps seeing buffers that are free, because it will look at the next pictures, too.
+    func setShown(_ isShown: Bool) { sharing?.setShown(isShown) }
+
+    /// From any thread: an owner of the buffer is done with it.
     func giveBack(_ index: Int) {
+        if let sharing, !sharing.removeHolder(of: index) { return }
         returned.bitwiseOr(1 << UInt32(index), ordering: .releasing)
         wake()
     }

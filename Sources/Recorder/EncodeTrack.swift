@@ -441,7 +441,10 @@ extension EncodeTrack {
     /// Leaks the encoder, because a thread hangs in this track's or another's.
     /// - Parameter hasPicture: whether a picture was being encoded.
     func abandonEncoder(hasPicture: Bool) {
-        if let encoder = encoder.take() { _ = Unmanaged.passRetained(encoder as AnyObject) }
+        if let encoder = encoder.take() {
+            encoder.giveBuffersBack()
+            _ = Unmanaged.passRetained(encoder as AnyObject)
+        }
         provider.discardSharedState()
         if hasPicture { endPicture(isLost: false) }
     }

@@ -98,6 +98,8 @@ struct RecordingResult: Encodable {
         let notes: [String]
         /// What decoded the camera's Motion JPEG; nil for other formats, and without a GPU.
         let jpeg: JPEG?
+        /// Which pictures the GPU read in the camera's memory; nil without a GPU.
+        let zeroCopy: ZeroCopy?
         let restarts: Int
         /// The measured pictures per second, by the source's clock.
         let measuredFramesPerSecond: Double?
@@ -116,9 +118,19 @@ struct RecordingResult: Encodable {
             case name, codec, implementation, renderNode, driver, entryPoint, profile, width, height
             case rateControlMode, bitRate
             case maximumBitRate, rateWindowSeconds, measuredBitRate, measuredPeakBitRate, passedOver, notes
-            case jpeg
+            case jpeg, zeroCopy
             case restarts, measuredFramesPerSecond, statedFramesPerSecond, frames, error
         }
+    }
+
+    /// How many pictures were shared by the camera and the GPU, in whose memory, and how many were copied, and why.
+    struct ZeroCopy: Encodable {
+        let memory: String?
+        let shared: Int
+        let copied: Int
+        /// What the processor read of the camera's pictures.
+        let bytesRead: Int
+        let reason: String?
     }
 
     /// How many pictures of Motion JPEG the GPU and the processor decoded, and why not all are the GPU's.
@@ -270,6 +282,11 @@ extension RecordingResult.Encoder {
         notes = choice?.notes.map(\.description) ?? []
         jpeg = choice?.jpeg.map {
             RecordingResult.JPEG(gpu: $0.gpuPictures, cpu: $0.cpuPictures, reason: $0.reason)
+        }
+        zeroCopy = choice?.sharing.map {
+            RecordingResult.ZeroCopy(
+                memory: $0.memory?.rawValue, shared: $0.sharedPictures, copied: $0.copiedPictures,
+                bytesRead: $0.bytesRead, reason: $0.reason)
         }
         let counters = outcome.counters
         restarts = counters[.restarts]

@@ -70,14 +70,15 @@ struct RecordingSession {
         var service = ServiceReport(succession: succession(isLive: true))
         try command.preflight(at: WallTime.now)
         let motion = try command.motion.plan(crop: command.picture.framing.crop)
-        let stream = try openSource(&service, until: deadline)
+        let sharedSurfaces = sharedSurfaces(motion)
+        let stream = try openSource(&service, sharedSurfaces, until: deadline)
         service.begin(
             frameInterval: stream.format.frameRate.frameDuration,
             encodingInterval: command.lapse.plan?.interval,
             succession: succession(isLive: stream.isLive))
         // Read the clock again: opening the source may have taken long.
         let now = WallTime.now
-        let capturing = Capturing(source(stream), every: command.lapse.plan?.interval)
+        let capturing = Capturing(source(stream, sharedSurfaces), every: command.lapse.plan?.interval)
         // Afterwards the stream is the capture thread's; meanwhile the encoders open.
         capturing.startAhead()
         let opened = capturing.source
@@ -89,7 +90,8 @@ struct RecordingSession {
             source: opened.format,
             treatment: command.picture.treatment(
                 camera: opened.identity.name, isUTC: command.segments.utc,
-                leavesThumbnails: motion != nil))
+                leavesThumbnails: motion != nil),
+            sharedSurfaces: sharedSurfaces)
         defer { if hasHungNode(providers) { leavesThread = true } }
         var tracks: [RecordingTrack] = []
         for provider in providers { tracks.append(try track(of: provider)) }
@@ -132,6 +134,14 @@ struct RecordingSession {
                 isComplete: isComplete(deadline)
                     || !limits.servesOn && recording.hasAllFrames(of: limits)),
             leavesThread: outcome.leavesThread || hasHungNode(providers))
+    }
+
+    /// Returns the GPU's memory for a camera to write into; nil if every picture is copied anyway.
+    private func sharedSurfaces(_ motion: MotionPlan?) -> SharedSurfaces? {
+        guard motion == nil, command.picture.framing.isPlain, command.picture.overlay == nil else {
+            return nil
+        }
+        return SharedSurfaces(command.encoder.request, codecs: command.codecs)
     }
 
     /// Whether the whole requested time is over, and nothing remains to be served.
@@ -192,7 +202,7 @@ struct RecordingSession {
     /// immediately.
     /// - Parameter deadline: ends the wait, if a previous process began the recording.
     private func openSource(
-        _ service: inout ServiceReport, until deadline: RecordingDeadline?
+        _ service: inout ServiceReport, _ sharedSurfaces: SharedSurfaces?, until deadline: RecordingDeadline?
     ) throws(RecordingError) -> any CaptureStream {
         let wait = CameraWait(
             busyPatience: (command.source.wait ?? .none).duration,
@@ -202,7 +212,8 @@ struct RecordingSession {
             // A signal ends the process before recording starts: there is nothing else to wait for.
             return try wait.open { () throws(CaptureError) in
                 try CaptureSource.open(
-                    command.source.device, request: command.source.request, isPaced: command.source.pace)
+                    command.source.device, request: command.source.request, isPaced: command.source.pace,
+                    sharing: sharedSurfaces)
             } isOver: {
                 isComplete(deadline)
             } failed: { failure in
@@ -231,8 +242,11 @@ struct RecordingSession {
     }
 
     /// Returns the recording's source, which waits for a camera that disappears.
-    private func source(_ stream: any CaptureStream) -> RecordingSource {
-        let finder = CameraFinder(stream.identity, request: command.source.request)
+    private func source(
+        _ stream: any CaptureStream, _ sharedSurfaces: SharedSurfaces?
+    ) -> RecordingSource {
+        let finder = CameraFinder(
+            stream.identity, request: command.source.request, sharing: sharedSurfaces)
         return RecordingSource(
             stream,
             reopen: finder?.open,

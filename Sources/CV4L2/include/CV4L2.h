@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <libv4l-plugin.h>
 #include <libv4lconvert.h>
+#include <linux/dma-buf.h>
 #include <linux/videodev2.h>
 #include <poll.h>
 #include <stdint.h>
@@ -58,6 +59,10 @@ enum {
 static const uint32_t CV4L2_EXPOSURE_ABSOLUTE = V4L2_CID_EXPOSURE_ABSOLUTE;
 static const uint32_t CV4L2_ISO_SENSITIVITY = V4L2_CID_ISO_SENSITIVITY;
 
+static const unsigned long CV4L2_DMA_BUF_SYNC = DMA_BUF_IOCTL_SYNC;
+static const uint64_t CV4L2_SYNC_BEGIN_READING = DMA_BUF_SYNC_START | DMA_BUF_SYNC_READ;
+static const uint64_t CV4L2_SYNC_END_READING = DMA_BUF_SYNC_END | DMA_BUF_SYNC_READ;
+
 static const unsigned long CV4L2_QUERYCAP = VIDIOC_QUERYCAP;
 static const unsigned long CV4L2_ENUM_FMT = VIDIOC_ENUM_FMT;
 static const unsigned long CV4L2_ENUM_FRAMESIZES = VIDIOC_ENUM_FRAMESIZES;
@@ -76,6 +81,7 @@ static const unsigned long CV4L2_G_PARM = VIDIOC_G_PARM;
 static const unsigned long CV4L2_S_PARM = VIDIOC_S_PARM;
 static const unsigned long CV4L2_REQBUFS = VIDIOC_REQBUFS;
 static const unsigned long CV4L2_QUERYBUF = VIDIOC_QUERYBUF;
+static const unsigned long CV4L2_EXPBUF = VIDIOC_EXPBUF;
 static const unsigned long CV4L2_QBUF = VIDIOC_QBUF;
 static const unsigned long CV4L2_DQBUF = VIDIOC_DQBUF;
 static const unsigned long CV4L2_STREAMON = VIDIOC_STREAMON;

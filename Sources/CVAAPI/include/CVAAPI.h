@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <unistd.h>
 #include <va/va.h>
 #include <va/va_drm.h>
@@ -33,6 +35,20 @@ static inline int cvaapi_open(const char *path) {
 
 // The file that libva was loaded from; NULL if unknown.
 const char *cvaapi_library_path(void);
+
+// Where an NV12 picture of even size lies in memory, in bytes.
+struct cvaapi_layout {
+    uint32_t width, height, luma_pitch, luma_offset, chroma_pitch, chroma_offset;
+};
+
+// Creates a surface whose rows lie one after the other, if the driver can, in the wanted layout or another.
+VAStatus cvaapi_create_linear(VADisplay display, const struct cvaapi_layout *wanted, VASurfaceID *surface);
+
+// Shares a surface's memory as a DMA-BUF, which the caller closes. Fails where it is tiled, or in several pieces.
+VAStatus cvaapi_export(VADisplay display, VASurfaceID surface, int *descriptor, struct cvaapi_layout *layout);
+
+// Creates a surface in a DMA-BUF of `size` bytes, which stays the caller's.
+VAStatus cvaapi_import(VADisplay display, int descriptor, uint32_t size, const struct cvaapi_layout *layout, VASurfaceID *surface);
 
 static inline void cvaapi_silence_message(void *context, const char *message) {
     (void)context;

@@ -40,6 +40,17 @@ public struct PictureTreatment: Sendable, Hashable {
             return source.color == color ? nil : "colours are changed by the processor"
         }
 
+        /// Why a GPU cannot read these pictures where the camera wrote them; nil if it can.
+        var obstacleToSharing: String? {
+            if !source.isShareable {
+                return "a GPU reads only NV12 of even size, and this is \(source.pixelFormat)"
+            }
+            if design != nil { return "--overlay is drawn into a copy" }
+            if !framing.isPlain { return "\(framing) makes a copy" }
+            if makesThumbnails { return "--on-motion looks at a copy" }
+            return source.color == color ? nil : "colours are changed in a copy"
+        }
+
         /// Returns another converter, with everything that it does not share.
         public func next() throws(ConversionError) -> PixelConverter {
             try PixelConverter(

@@ -21,6 +21,9 @@ struct EncoderOptions: ParsableArguments {
     @Option(help: "What decodes a camera's Motion JPEG; auto is the GPU if it does that correctly.")
     var jpeg: JPEGWay = .auto
 
+    @Option(help: "Whether the GPU reads a camera's NV12 without a copy; auto if it does so correctly.")
+    var zeroCopy: ZeroCopyWay = .auto
+
     var request: EncoderRequest {
         var request = EncoderRequest()
         request.preference = encoder
@@ -28,6 +31,7 @@ struct EncoderOptions: ParsableArguments {
         request.lowPower = lowPower
         request.upload = upload
         request.jpeg = jpeg
+        request.zeroCopy = zeroCopy
         return request
     }
 }

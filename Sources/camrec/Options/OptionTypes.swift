@@ -33,6 +33,7 @@ extension EncoderRequest.Preference: ExpressibleByArgument {}
 extension EncoderRequest.LowPower: ExpressibleByArgument {}
 extension UploadMethod: ExpressibleByArgument {}
 extension JPEGWay: ExpressibleByArgument {}
+extension ZeroCopyWay: ExpressibleByArgument {}
 extension EncoderConfiguration.Profile: ExpressibleByArgument {}
 extension EncoderConfiguration.EntropyMode: ExpressibleByArgument {}
 extension EncoderConfiguration.Latency: ExpressibleByArgument {}

@@ -4,9 +4,10 @@ struct SoftwareEncoderRule: OptionRule {
         let encoder = command.encoder
         guard encoder.encoder == .software,
             encoder.renderNode != nil || encoder.lowPower != .auto || encoder.upload != .auto
-                || encoder.jpeg == .gpu
+                || encoder.jpeg == .gpu || encoder.zeroCopy == .on
         else { return nil }
         return
-            "--encoder software excludes --render-node, --low-power, --upload and --jpeg gpu; leave them out"
+            "--encoder software excludes --render-node, --low-power, --upload, --jpeg gpu and --zero-copy on; "
+            + "leave them out"
     }
 }

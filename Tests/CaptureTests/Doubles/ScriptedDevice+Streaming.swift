@@ -84,6 +84,8 @@ final class HeldBuffer {
         buffer.deinitialize(count: 1)
     }
 
+    func retain() -> PixelBufferClaim { buffer.pointee.retain() }
+
     var sequence: UInt32 { buffer.pointee.sequence }
     var timestamp: Instant { buffer.pointee.timestamp }
     var payload: [UInt8] { Array(buffer.pointee.payload) }

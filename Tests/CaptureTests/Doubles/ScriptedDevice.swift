@@ -73,6 +73,12 @@ final class ScriptedDevice: ScriptedTime, V4L2Calls, @unchecked Sendable {
     /// How many buffers REQBUFS grants; nil for as many as requested.
     /// Fewer than requested, as drivers may.
     var grantedBuffers: UInt32 = 6
+    /// Whether it writes into another device's memory.
+    var importsMemory = false
+    /// Why it refuses that when it sees the memory (an errno); nil if it does not.
+    var importFailure: Int32?
+    /// Whether it shares its own memory.
+    var exportsMemory = false
     /// Calls that fail, with their errno.
     var failures: [UInt: Int32] = [:]
     /// Calls that fail after a number of successes.
@@ -111,6 +117,8 @@ final class ScriptedDevice: ScriptedTime, V4L2Calls, @unchecked Sendable {
     /// Every QBUF, in order.
     private(set) var queueings: [Int] = []
     private(set) var callCount: [UInt: Int] = [:]
+    /// How many buffers were requested in whose memory, in order.
+    private(set) var requests: [(count: UInt32, memory: v4l2_memory)] = []
     private var memory: [Int: UnsafeMutableRawBufferPointer] = [:]
     private var nextSequence: UInt32 = 0
     private var ready: Event?
@@ -212,6 +220,7 @@ final class ScriptedDevice: ScriptedTime, V4L2Calls, @unchecked Sendable {
         case CV4L2_G_PARM: return currentInterval(argument.as(v4l2_streamparm.self))
         case CV4L2_S_PARM: return setInterval(argument.as(v4l2_streamparm.self))
         case CV4L2_REQBUFS: return requestBuffers(argument.as(v4l2_requestbuffers.self))
+        case CV4L2_EXPBUF: return exportBuffer(argument.as(v4l2_exportbuffer.self))
         case CV4L2_QUERYBUF: return queryBuffer(argument.as(v4l2_buffer.self))
         case CV4L2_QUERY_EXT_CTRL: return queryControl(argument.as(v4l2_query_ext_ctrl.self))
         case CV4L2_QUERYMENU: return queryMenu(argument.as(v4l2_querymenu.self))
@@ -377,7 +386,19 @@ extension ScriptedDevice {
     }
 
     private func requestBuffers(_ answer: UnsafeMutablePointer<v4l2_requestbuffers>) -> Int32 {
-        answer.pointee.count = grantedBuffers
+        let memory = v4l2_memory(rawValue: answer.pointee.memory)
+        requests.append((answer.pointee.count, memory))
+        if memory == V4L2_MEMORY_DMABUF, !importsMemory { return -EINVAL }
+        queued = []
+        answer.pointee.count = answer.pointee.count == 0 ? 0 : grantedBuffers
+        return 0
+    }
+
+    private func exportBuffer(_ answer: UnsafeMutablePointer<v4l2_exportbuffer>) -> Int32 {
+        guard exportsMemory else { return -ENOTTY }
+        guard let fd = TestMemory.descriptor(length: Int(lengths[0])) else { return -ENOMEM }
+        memory[Self.offset(ofBuffer: Int(answer.pointee.index), plane: 0)] = TestMemory.map(fd)
+        answer.pointee.fd = fd
         return 0
     }
 
@@ -409,6 +430,10 @@ extension ScriptedDevice {
 
     private func queue(_ buffer: UnsafeMutablePointer<v4l2_buffer>) -> Int32 {
         let index = Int(buffer.pointee.index)
+        if buffer.pointee.memory == V4L2_MEMORY_DMABUF.rawValue {
+            if let importFailure { return -importFailure }
+            memory[Self.offset(ofBuffer: index, plane: 0)] = TestMemory.map(buffer.pointee.m.fd)
+        }
         queueings.append(index)
         guard !queued.contains(index) else { return -EINVAL }
         queued.append(index)

@@ -141,8 +141,8 @@ static int adopt(struct handle_table *table, struct buffer *buffer, uint32_t *ha
             status = -errno;
         } else {
             buffer->bytes = bytes;
-            /* Marks it: in /proc/PID/smaps this flag, dd, tells the GPU's view of its memory from the program's. */
-            madvise(bytes, buffer->size, MADV_DONTDUMP);
+            /* Marks it: in /proc/PID/smaps this flag, rr, tells the GPU's view of its memory from the program's. */
+            madvise(bytes, buffer->size, MADV_RANDOM);
         }
         identify(buffer->memory, &buffer->identity);
     }

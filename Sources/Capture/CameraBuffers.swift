@@ -1,0 +1,160 @@
+import CV4L2
+import Glibc
+import Pictures
+
+/// A camera's buffers, all of them queued.
+struct CameraBuffers {
+    let pool: PixelBufferPool
+    let requests: V4L2BufferRequest
+
+    /// Buffers to request: two that stay with the driver, one being encoded, one just taken, and six that may
+    /// wait, a fifth of a second at 30 frames a second, while a busy machine does something else. A driver may
+    /// grant fewer (v4l2loopback's default is two) and then loses frames sooner.
+    static let wanted: UInt32 = 10
+
+    /// Whose memory the camera writes into.
+    private enum Way {
+        /// Another device's.
+        case imported([DMABuffer])
+        /// Its own, which another device reads.
+        case exported
+        /// Its own, mapped for the processor.
+        case mapped
+    }
+
+    /// Requests buffers and queues them. Where others read the pictures, the camera writes into their memory if both agree
+    /// to that, else into its own, which it shares if it can.
+    /// - Parameter sharing: reads the pictures in the processor's place.
+    static func queued(
+        on device: V4L2Device, isMultiPlanar: Bool, format: PictureFormat,
+        sharing: (any SharedMemorySource)?
+    ) throws(CaptureError) -> CameraBuffers {
+        if let sharing, format.minimumLengths.count == 1, sharing.reads(format) {
+            let count = Int(wanted) + PixelBufferPool.heldByReader
+            if let memory = sharing.makeBuffers(for: format, count: count),
+                let buffers = try? queued(.imported(memory), on: device, isMultiPlanar, format)
+            {
+                return buffers
+            }
+            if let buffers = try? queued(.exported, on: device, isMultiPlanar, format) { return buffers }
+        }
+        return try queued(.mapped, on: device, isMultiPlanar, format)
+    }
+
+    private static func queued(
+        _ way: Way, on device: V4L2Device, _ isMultiPlanar: Bool, _ format: PictureFormat
+    ) throws(CaptureError) -> CameraBuffers {
+        var memory: [DMABuffer] = []
+        if case .imported(let buffers) = way { memory = buffers }
+        let requests = V4L2BufferRequest(
+            type: V4L2BufferType.capture(isMultiPlanar), isMultiPlanar: isMultiPlanar, imported: memory)
+        do throws(CaptureError) {
+            var wanted = wanted
+            if case .mapped = way {} else { wanted += UInt32(PixelBufferPool.heldByReader) }
+            let count = try request(wanted, on: device, requests)
+            let pool =
+                switch way {
+                case .imported:
+                    try share(Array(memory.prefix(count)), format)
+                case .exported:
+                    try share(try export(count, on: device, requests, format), format)
+                case .mapped: try map(count, on: device, requests, format)
+                }
+            for index in 0..<pool.count {
+                var request = requests.make(index)
+                let result = device.control(CV4L2_QBUF, &request)
+                guard result >= 0 else { throw device.failure("VIDIOC_QBUF", result) }
+            }
+            return CameraBuffers(pool: pool, requests: requests)
+        } catch {
+            // Other memory may be tried next.
+            _ = try? request(0, on: device, requests)
+            throw error
+        }
+    }
+
+    /// Returns how many buffers the driver grants.
+    private static func request(
+        _ count: UInt32, on device: V4L2Device, _ requests: V4L2BufferRequest
+    ) throws(CaptureError) -> Int {
+        var request = v4l2_requestbuffers()
+        request.count = count
+        request.type = requests.type
+        request.memory = requests.memory
+        let result = device.control(CV4L2_REQBUFS, &request)
+        guard result >= 0 else { throw device.failure("VIDIOC_REQBUFS", result) }
+        if count > 0, !(1...PixelBufferPool.maximumCount).contains(Int(request.count)) {
+            throw device.error(.driverMisbehaved("it granted \(request.count) buffers, not \(count)"))
+        }
+        return Int(request.count)
+    }
+
+    private static func share(
+        _ memory: [DMABuffer], _ format: PictureFormat
+    ) throws(CaptureError) -> PixelBufferPool {
+        do throws(PixelBufferPoolError) {
+            // A driver may claim as much as it was given, and no more.
+            return try PixelBufferPool.shared(memory, length: memory.map(\.length).min() ?? 0)
+        } catch { throw CaptureError(error) }
+    }
+
+    /// Shares the driver's buffers with other devices.
+    private static func export(
+        _ count: Int, on device: V4L2Device, _ requests: V4L2BufferRequest, _ format: PictureFormat
+    ) throws(CaptureError) -> [DMABuffer] {
+        var memory: [DMABuffer] = []
+        for index in 0..<count {
+            let length = try place(of: index, on: device, requests, plane: 0, format).length
+            var export = v4l2_exportbuffer()
+            export.type = requests.type
+            export.index = UInt32(index)
+            export.flags = UInt32(O_CLOEXEC | O_RDWR)
+            let result = device.control(CV4L2_EXPBUF, &export)
+            guard result >= 0 else { throw device.failure("VIDIOC_EXPBUF", result) }
+            memory.append(DMABuffer(adopting: export.fd, length: length))
+        }
+        return memory
+    }
+
+    /// Maps the driver's buffers. After a failure, mapped buffers are unmapped by the pool or here.
+    private static func map(
+        _ count: Int, on device: V4L2Device, _ requests: V4L2BufferRequest, _ format: PictureFormat
+    ) throws(CaptureError) -> PixelBufferPool {
+        var planes: [UnsafeMutableRawBufferPointer] = []
+        do throws(CaptureError) {
+            for index in 0..<count {
+                for plane in 0..<format.minimumLengths.count {
+                    let place = try place(of: index, on: device, requests, plane: plane, format)
+                    switch device.calls.map(device.descriptor, length: place.length, offset: place.offset) {
+                    case .success(let memory): planes.append(memory)
+                    case .failure(let failure): throw device.failure("mmap", -failure.code)
+                    }
+                }
+            }
+        } catch {
+            for plane in planes { munmap(plane.baseAddress, plane.count) }
+            throw error
+        }
+        do throws(PixelBufferPoolError) {
+            return try PixelBufferPool(
+                backing: .mapped, planes: planes, planesPerBuffer: format.minimumLengths.count)
+        } catch { throw CaptureError(error) }
+    }
+
+    /// Where a memory plane of the driver's is mapped, and how long it is.
+    private static func place(
+        of index: Int, on device: V4L2Device, _ requests: V4L2BufferRequest, plane: Int,
+        _ format: PictureFormat
+    ) throws(CaptureError) -> (offset: Int, length: Int) {
+        var request = requests.make(index)
+        let result = device.control(CV4L2_QUERYBUF, &request)
+        guard result >= 0 else { throw device.failure("VIDIOC_QUERYBUF", result) }
+        let place = requests.mapping(of: request, plane: plane)
+        guard place.length >= format.minimumLengths[plane] else {
+            throw device.error(
+                .driverMisbehaved(
+                    "buffer \(index) has \(place.length) of \(format.minimumLengths[plane]) bytes"))
+        }
+        return place
+    }
+}

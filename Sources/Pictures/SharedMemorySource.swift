@@ -1,0 +1,11 @@
+/// A device, such as a GPU, that reads a camera's pictures where the camera puts them.
+///
+/// Safe to use from any thread.
+public protocol SharedMemorySource: AnyObject, Sendable {
+    /// Whether it may read pictures of a format as they are.
+    func reads(_ format: PictureFormat) -> Bool
+
+    /// Allocates memory for a camera to write pictures of a format into.
+    /// - Returns: nil if the device's memory has another layout.
+    func makeBuffers(for format: PictureFormat, count: Int) -> [DMABuffer]?
+}

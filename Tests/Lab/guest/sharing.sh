@@ -1,0 +1,152 @@
+#!/bin/bash
+# In the guest: pictures that the camera and the GPU share. vivid writes NV12 into the emulated GPU's memory, which vgem
+# provides as real DMA-BUFs, or the GPU reads the camera's; nobody maps a picture after the first; what fails is copied.
+set -euo pipefail
+# shellcheck source=guest.sh
+. "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
+cd "$work"
+modprobe vgem
+# The second one's memory is contiguous, and so must be what it writes into, which the GPU's is not.
+modprobe vivid n_devs=2 node_types=0x1,0x1 input_types=0x0,0x0 allocators=0,1
+udevadm settle
+camera=$(vivid_node 000-vid-cap)
+contiguous=$(vivid_node 001-vid-cap)
+FAKEGPU_MEMORY=/dev/dri/$(basename /sys/devices/platform/vgem/drm/card*)
+export FAKEGPU_MEMORY
+still_picture "$camera"
+still_picture "$contiguous"
+
+shared() { # DRIVER CAMERA ARGUMENTS...: camrec on the emulated GPU
+    local status=0
+    launcher=("$LAB/gpu/run" "$1")
+    camrec --device "$2" --format nv12 --encoder vaapi --overwrite "${@:3}" || status=$?
+    launcher=()
+    return $status
+}
+
+sees() { # NODE WIDTH HEIGHT FILE: writes a picture as the camera's own memory has it
+    v4l2-ctl -d "$1" --set-fmt-video "width=$2,height=$3,pixelformat=NV12" --stream-mmap=4 --stream-count=1 --stream-skip=2 --stream-to="$4" >"$RESULTS/seen" 2>&1
+}
+
+# Each picture of the stream is the raw picture, byte for byte: the emulated GPU codes without loss.
+has_bytes_of() { # STREAM PICTURE
+    local length
+    length=$(stat -c %s "$2")
+    ffmpeg -nostdin -v error -i "$1" -f rawvideo -pix_fmt nv12 -y decoded.nv12 && split -b "$length" decoded.nv12 decoded. && rm decoded.nv12
+    [ -e decoded.aa ] || { echo "no picture"; return 1; }
+    for picture in decoded.a*; do cmp "$picture" "$2" || return 1; done
+    rm -f decoded.*
+}
+declare -f has_bytes_of >>"$RESULTS/on-host"
+
+# Mappings in which a picture fits, of a camera or a DMA-BUF, but for the emulated GPU's own, which it marks.
+picture_mappings() { # PROCESS BYTES
+    awk -v least="$2" '
+        /^[0-9a-f]+-[0-9a-f]+ / {
+            split($1, range, "-")
+            name = $0
+            size = strtonum("0x" range[2]) - strtonum("0x" range[1])
+        }
+        /^VmFlags:/ && (name ~ /dmabuf/ || name ~ /\/dev\/video/) && size >= least && $0 !~ / rr( |$)/ {print name}
+    ' "/proc/$1/smaps"
+}
+maps_no_picture() { # PROCESS BYTES
+    local found
+    found=$(picture_mappings "$1" "$2")
+    [ -z "$found" ] || { echo "$found"; return 1; }
+}
+has_encoded() { # COUNT
+    [ "$("$CAMREC" ctl orders stats | sed -nE 's/.*"encoded":\[([0-9]+).*/\1/p')" -ge "$1" ]
+}
+calls() { # how often functions of the driver were called that are for pictures in memory, by libva's trace
+    cat trace.* | grep -oE '=(vaDeriveImage|vaGetImage|vaPutImage|vaCreateImage) ' | sort | uniq -c
+}
+
+# DRIVER CAMERA SIZE BYTES MEMORY: what is shared is right, and nobody maps it.
+is_shared() {
+    local name="sharing, $1, $3 in the $5's memory" count
+    local file=$1-$5
+    sees "$2" "${3%x*}" "${3#*x}" "$RESULTS/$file.nv12"
+    if shared "$1" "$2" --size "$3" --frames 8 --zero-copy on --keyframe-interval 4 --report "$RESULTS/$file.json" "$file.h264"; then
+        mv "$file.h264" "$RESULTS/"
+        on_host check "$name: the camera's bytes are in the stream" has_bytes_of "$file.h264" "$file.nv12"
+        on_host check "$name: the processor has read one picture" report "$file.json" "encoder.zeroCopy.memory == '$5'" \
+            'encoder.zeroCopy.shared == 8' 'encoder.zeroCopy.copied == 0' "encoder.zeroCopy.bytesRead == $4" 'not hasattr(encoder.zeroCopy, "reason")'
+    else
+        fail "$name" "$(tail -n 3 stderr)"
+    fi
+    # However long it records, it asks the driver as often for a picture's memory.
+    for count in 4 12; do
+        rm -f trace.*
+        FAKEGPU_PICTURES=cheap LIBVA_TRACE=$work/trace shared "$1" "$2" --size "$3" --frames $count --zero-copy on short.h264 || true
+        calls >calls-$count
+    done
+    check "$name: no picture is mapped through the driver" cmp calls-4 calls-12
+    # While it records, no picture is in the process's memory.
+    rm -f orders
+    FAKEGPU_PICTURES=cheap "$LAB/gpu/run" "$1" "$CAMREC" --device "$2" --format nv12 --size "$3" --encoder vaapi --control-socket orders --overwrite long.h264 2>stderr &
+    await 30 test -S orders
+    await 5 has_encoded 5 || true
+    recorder=$(pgrep -n -f -- '--control-socket orders')
+    check "$name: no picture is mapped while it records" maps_no_picture "$recorder" "$4"
+    check "$name: a snapshot meanwhile" "$CAMREC" ctl orders snapshot "$file.jpg"
+    await 5 maps_no_picture "$recorder" "$4" || true
+    check "$name: nothing stays mapped after a snapshot" maps_no_picture "$recorder" "$4"
+    "$CAMREC" ctl orders stop >/dev/null
+    wait || true
+}
+if has_gpu "sharing, iHD" iHD; then
+    is_shared iHD "$camera" 640x360 345600 gpu
+    is_shared iHD "$contiguous" 640x360 345600 camera
+fi
+if has_gpu "sharing, radeonsi" radeonsi; then
+    is_shared radeonsi "$camera" 1280x720 1382400 gpu
+    # Its rows are 768 bytes apart, the camera's 640: pictures are copied.
+    sees "$camera" 640 360 "$RESULTS/copied.nv12"
+    if shared radeonsi "$camera" --size 640x360 --frames 8 --keyframe-interval 4 --report "$RESULTS/copied.json" copied.h264; then
+        mv copied.h264 "$RESULTS/"
+        on_host check "sharing, radeonsi, 640x360: the copies are right" has_bytes_of copied.h264 copied.nv12
+        on_host check "sharing, radeonsi, 640x360: the report says why" report copied.json 'encoder.zeroCopy.shared == 0' 'encoder.zeroCopy.copied == 8' 'len(encoder.zeroCopy.reason) > 0'
+    else
+        fail "sharing, radeonsi, 640x360" "$(tail -n 3 stderr)"
+    fi
+    shared radeonsi "$camera" --size 640x360 --frames 8 --zero-copy on refused.h264 || true
+    check "sharing, radeonsi, 640x360: --zero-copy on" error_names stderr 'zero-copy on: the GPU does not take'
+fi
+
+# What fails costs no more than it does otherwise. A GPU that is lost or stuck is given up, and software reads the memory.
+faulty() { # NAME FAULTS CAMERA EXPECTATION...
+    local name="sharing, $1" file=${1//[^a-z]/}
+    if FAKEGPU_FAULTS=$2 shared iHD "$3" --encoder auto --size 640x360 --frames 40 --keyframe-interval 10 --report "$RESULTS/$file.json" "$file.h264"; then
+        pass "$name"
+        mv "$file.h264" "$RESULTS/"
+        on_host check "$name: the recording is sound" is_sound "$file.h264" --frames 40
+        on_host check "$name: every captured frame is accounted for" report "$file.json" 'frames.written == 40' \
+            'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.droppedByEncoder + frames.unused' "${@:4}"
+    else
+        fail "$name" "$(tail -n 3 stderr)"
+    fi
+}
+if has_gpu "sharing, faults" iHD; then
+    faulty "a lost GPU" 'lost 15' "$camera" 'encoder.zeroCopy.shared >= 10'
+    faulty "a stuck GPU" 'hang 15 300' "$camera" 'encoder.zeroCopy.shared >= 10'
+    faulty "nothing exported" 'fail PRIME_HANDLE_TO_FD EMFILE' "$camera" 'encoder.zeroCopy.memory == "camera"' 'encoder.zeroCopy.copied == 0'
+    faulty "nothing imported" 'fail PRIME_FD_TO_HANDLE EINVAL' "$contiguous" 'encoder.zeroCopy.shared == 0' 'encoder.zeroCopy.copied == 40' 'len(encoder.zeroCopy.reason) > 0'
+    faulty "a GPU without memory" 'memory 6M' "$camera" 'frames.written == 40'
+    # The camera is opened again, and shares again.
+    rm -f orders
+    FAKEGPU_PICTURES=cheap "$LAB/gpu/run" iHD "$CAMREC" --device "$camera" --format nv12 --size 640x360 --frames 150 --device-timeout 30s --control-socket orders \
+        --report "$RESULTS/broken.json" --overwrite broken.h264 2>stderr &
+    recorder=$!
+    await 30 test -S orders
+    await 5 has_encoded 20 || true
+    v4l2-ctl -d "$camera" -c disconnect=1 || true
+    await 20 has_encoded 60 || true
+    check "sharing, a camera that fails: no picture is mapped afterwards" maps_no_picture "$(pgrep -n -f -- '--control-socket orders')" 345600
+    status=0
+    wait $recorder || status=$?
+    check "sharing, a camera that fails: the recording ends well" test $status = 0
+    mv broken.h264 "$RESULTS/"
+    on_host check "sharing, a camera that fails: it is shared again" report broken.json 'encoder.zeroCopy.copied == 0' 'encoder.zeroCopy.shared == 150' 'source.restarts >= 1'
+    on_host check "sharing, a camera that fails: the recording is sound" is_sound broken.h264 --frames 150
+fi
