@@ -89,6 +89,8 @@ final class SoftwareInput: EncoderInput {
         for buffer: borrowing PixelBuffer, in number: Int
     ) throws(EncoderError) -> UnsafeMutablePointer<AVFrame> {
         if isFilled { return picture }
+        // A GPU may have read the pictures before.
+        buffer.keepMapped(true)
         switch source {
         case .planes(let order):
             for (index, plane) in order.enumerated() {

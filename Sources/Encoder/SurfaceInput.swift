@@ -109,6 +109,7 @@ final class SurfaceInput: EncoderInput {
             try share(surface)
             return picture
         }
+        buffer.keepMapped(true)
         sharingRecord?.countCopied(bytes: buffer.format.minimumLengths.reduce(0, +))
         if let jpeg, try decode(buffer, by: jpeg) {
             jpegRecord?.count(isGPU: true)
