@@ -54,6 +54,7 @@ import Testing
         "low-power": Sample("--low-power=on"), "low-power:off": Sample("--low-power=off"),
         "upload": Sample("--upload=put"), "upload:map": Sample("--upload=map"),
         "jpeg": Sample("--jpeg=gpu"), "jpeg:cpu": Sample("--jpeg=cpu"),
+        "zero-copy": Sample("--zero-copy=on"), "zero-copy:off": Sample("--zero-copy=off"),
         "bitrate": Sample("--bitrate=2M"), "max-bitrate": Sample("--max-bitrate=4M"),
         "max-bitrate:same": Sample("--max-bitrate=2M"), "max-bitrate:low": Sample("--max-bitrate=1M"),
         "rate-window": Sample("--rate-window=2s"), "qp": Sample("--qp=24"), "quality": Sample("--quality=24"),
@@ -107,6 +108,7 @@ import Testing
     ]
     private static let hardware = [
         "render-node", "low-power", "low-power:off", "upload", "upload:map", "jpeg",
+        "zero-copy",
     ]
     private static let rates = [
         "bitrate", "max-bitrate", "max-bitrate:same", "max-bitrate:low", "rate-window",
@@ -144,7 +146,10 @@ import Testing
         (["device:file"], ["format", "format:h264"], .refused),
         // The camera codes.
         (["format:h264"], hardware + ["encoder", "encoder:vaapi", "codec:hevc", "output:hevc"], .refused),
-        (["format:h264"], picture + motion + ["jpeg:cpu"], .refused),
+        (["format:h264"], picture + motion + ["jpeg:cpu", "zero-copy:off"], .refused),
+        // A copy is made of each picture.
+        (["zero-copy"], picture + motion + ["device:test", "device:file", "pace", "pace:no"], .refused),
+        (["zero-copy"], ["format:planar"], .refused),
         (["format:h264"], coding, .warns),
         // Hardware and software.
         (["encoder"], hardware, .refused),
@@ -322,6 +327,11 @@ import Testing
             (["--format=h264", "--upload=map", "a.h264"], "leave out --upload"),
             (["--format=h264", "--jpeg=gpu", "a.h264"], "leave out --jpeg"),
             (["--encoder=software", "--jpeg=gpu", "a.h264"], "--jpeg gpu"),
+            (["--format=h264", "--zero-copy=off", "a.h264"], "leave out --zero-copy"),
+            (["--encoder=software", "--zero-copy=on", "a.h264"], "--zero-copy on"),
+            (["--zero-copy=on", "--overlay=%T", "a.h264"], "--overlay needs a copy of each picture"),
+            (["--zero-copy=on", "--device=test", "a.h264"], "--zero-copy on is for cameras"),
+            (["--zero-copy=on", "--format=yuyv", "a.h264"], "--zero-copy on needs NV12"),
             (["--listen=unix:/tmp/x", "--max-clients-per-address=2", "a.h264"], "have no address"),
             (["--listen=yes", "a.h264"], "--listen cannot be 'yes': expected a port"),
             (["--listen=unix:sk,mdoe=660"], "write unix:sk,mode=660"),
