@@ -112,7 +112,7 @@ public final class BackendEncoderProvider: EncoderProvider {
     public func noteFailure() {
         // Then the encoder is not to blame, as far as is known: it is opened again, without JPEG on its GPU, or with copies
         // of the pictures.
-        if inputs.current.jpeg.blame() || inputs.current.sharing.blame() { isExcused = true }
+        if inputs.current.blameExtras() { isExcused = true }
     }
 
     public func giveUpDrivers() -> Bool {

@@ -64,7 +64,17 @@ final class EncoderInputs {
     func recordHang(on node: String) {
         nodes[node, default: NodeRecord()].hangs += 1
         if surfaces?.connection.node == node { surfaces = nil }
-        sharedSurfaces?.forget(node)
+        sharedSurfaces?.forget()
+    }
+
+    /// Notes that the open encoder failed. What it did besides encoding may be what failed: the next one does without that,
+    /// and on a connection of its own.
+    /// - Returns: whether there was such a thing.
+    func blameExtras() -> Bool {
+        if jpeg.blame() { return true }
+        guard sharing.blame() else { return false }
+        sharedSurfaces?.forget()
+        return true
     }
 
     /// Returns the connection of an open encoder if it uses this render node, otherwise a new one.

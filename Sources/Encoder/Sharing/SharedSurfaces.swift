@@ -45,15 +45,13 @@ public final class SharedSurfaces: SharedMemorySource, Sendable {
         return buffers ?? nil
     }
 
-    /// The connection to the driver that was started for a camera; nil if none was, or it hangs.
+    /// The connection to the driver that was started for a camera; nil if none was, or it is used no more.
     func connection(to node: String) -> VADisplayConnection? {
         state.withLock { $0.connection?.node == node ? $0.connection : nil }
     }
 
-    /// Uses a driver no more, which hangs.
-    func forget(_ node: String) {
-        state.withLock { if $0.connection?.node == node { $0.connection = nil } }
-    }
+    /// Uses the driver no more, which hangs or has failed.
+    func forget() { state.withLock { $0.connection = nil } }
 
     /// Starts the driver of the first GPU that encodes.
     private var connection: VADisplayConnection? {
