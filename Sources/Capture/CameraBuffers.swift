@@ -7,10 +7,16 @@ struct CameraBuffers {
     let pool: PixelBufferPool
     let requests: V4L2BufferRequest
 
+    /// All of them, as bits.
+    var all: UInt32 { UInt32((UInt64(1) << UInt64(pool.count)) - 1) }
+
     /// Buffers to request: two that stay with the driver, one being encoded, one just taken, and six that may
     /// wait, a fifth of a second at 30 frames a second, while a busy machine does something else. A driver may
     /// grant fewer (v4l2loopback's default is two) and then loses frames sooner.
     static let wanted: UInt32 = 10
+
+    /// Fewer that others read would all be with them at times, or with the encoder, and none with the driver.
+    private static let fewestShared = PixelBufferPool.heldByReader + 6
 
     /// Whose memory the camera writes into.
     private enum Way {
@@ -52,12 +58,11 @@ struct CameraBuffers {
             var wanted = wanted
             if case .mapped = way {} else { wanted += UInt32(PixelBufferPool.heldByReader) }
             let count = try request(wanted, on: device, requests)
+            if case .mapped = way {} else { try checkShared(count, of: Int(wanted), on: device) }
             let pool =
                 switch way {
-                case .imported:
-                    try share(Array(memory.prefix(count)), format)
-                case .exported:
-                    try share(try export(count, on: device, requests, format), format)
+                case .imported: try share(Array(memory.prefix(count)), format)
+                case .exported: try share(try export(count, on: device, requests, format), format)
                 case .mapped: try map(count, on: device, requests, format)
                 }
             for index in 0..<pool.count {
@@ -87,6 +92,14 @@ struct CameraBuffers {
             throw device.error(.driverMisbehaved("it granted \(request.count) buffers, not \(count)"))
         }
         return Int(request.count)
+    }
+
+    private static func checkShared(
+        _ count: Int, of wanted: Int, on device: V4L2Device
+    ) throws(CaptureError) {
+        guard (fewestShared...wanted).contains(count) else {
+            throw device.error(.driverMisbehaved("it granted \(count) buffers to share, not \(wanted)"))
+        }
     }
 
     private static func share(

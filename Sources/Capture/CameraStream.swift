@@ -16,10 +16,14 @@ public final class CameraStream: CaptureStream {
     public private(set) var controlChanges: [ControlChange] = []
 
     private let device: V4L2Device
-    private let pool: PixelBufferPool
+    private var pool: PixelBufferPool
     private let type: UInt32
     private let isMultiPlanar: Bool
-    private let requests: V4L2BufferRequest
+    private var requests: V4L2BufferRequest
+    /// Reads the pictures in the processor's place; nil if the processor does.
+    private let sharing: (any SharedMemorySource)?
+    /// Whether a picture came since the buffers were requested.
+    private var hasDelivered = false
     /// The buffers that the driver has, as bits.
     private var queued: UInt32 = 0
     /// The buffers that readers hold, as bits.
@@ -45,11 +49,12 @@ public final class CameraStream: CaptureStream {
         self.identity = identity
         self.isMultiPlanar = isMultiPlanar
         self.format = format
+        self.sharing = sharing
         let buffers = try CameraBuffers.queued(
             on: device, isMultiPlanar: isMultiPlanar, format: format, sharing: sharing)
         (pool, requests) = (buffers.pool, buffers.requests)
         type = requests.type
-        queued = UInt32((UInt64(1) << UInt64(pool.count)) - 1)
+        queued = buffers.all
         deadline = FrameDeadline(
             clock: device.calls, frameDuration: format.frameRate.frameDuration)
         SourceChange.subscribe(on: device)
@@ -67,6 +72,14 @@ public final class CameraStream: CaptureStream {
     public var exposure: Exposure? { CameraControls(device: device).exposure }
 
     public func start() throws(CaptureError) {
+        do throws(CaptureError) { try beginStreaming() } catch {
+            guard blameSharing(for: error) else { throw error }
+            try stopSharing()
+            try beginStreaming()
+        }
+    }
+
+    private func beginStreaming() throws(CaptureError) {
         takeReturned()
         for index in 0..<pool.count where (queued | held) & 1 << UInt32(index) == 0 { try queue(index) }
         expectedSequence = nil
@@ -105,7 +118,24 @@ public final class CameraStream: CaptureStream {
 
     public func restart() throws(CaptureError) {
         endStreaming()
+        if pool.isShared, !hasDelivered { try stopSharing() }
         try start()
+    }
+
+    /// Takes note that a camera has delivered nothing so far into memory that others read: it may be what it does not
+    /// cope with.
+    /// - Returns: whether that is so.
+    private func blameSharing(for failure: CaptureError) -> Bool {
+        guard pool.isShared, !hasDelivered, failure.kind != .lost else { return false }
+        sharing?.giveUp("the camera delivered nothing into shared memory (\(failure.reason))")
+        return true
+    }
+
+    /// Maps buffers of the camera's own in place of those that others read.
+    private func stopSharing() throws(CaptureError) {
+        let buffers = try CameraBuffers.queued(
+            on: device, isMultiPlanar: isMultiPlanar, format: format, sharing: nil)
+        (pool, requests, queued, held) = (buffers.pool, buffers.requests, buffers.all, 0)
     }
 
     private func endStreaming() {
@@ -135,11 +165,16 @@ public final class CameraStream: CaptureStream {
     }
 
     public func nextBuffer() throws(CaptureError) -> NextBuffer {
-        while true {
-            try queueReturned()
-            if pool.isInterrupted { return .interrupted }
-            guard try waitForDevice() else { continue }
-            if let buffer = try dequeue() { return .buffer(buffer) }
+        do throws(CaptureError) {
+            while true {
+                try queueReturned()
+                if pool.isInterrupted { return .interrupted }
+                guard try waitForDevice() else { continue }
+                if let buffer = try dequeue() { return .buffer(buffer) }
+            }
+        } catch {
+            _ = blameSharing(for: error)
+            throw error
         }
     }
 
@@ -211,6 +246,7 @@ public final class CameraStream: CaptureStream {
             return nil
         }
         held |= 1 << UInt32(index)
+        hasDelivered = true
         renewDeadline()
         followSize(of: index, payloads[0])
         return PixelBuffer(

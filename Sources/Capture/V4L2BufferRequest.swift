@@ -31,11 +31,14 @@ final class V4L2BufferRequest {
         buffer.type = type
         buffer.memory = memory
         buffer.index = UInt32(index)
-        if index < imported.count { buffer.m.fd = imported[index].descriptor }
+        let descriptor = index < imported.count ? imported[index].descriptor : nil
         if isMultiPlanar {
             planes.update(repeating: v4l2_plane(), count: Int(VIDEO_MAX_PLANES))
+            if let descriptor { planes[0].m.fd = descriptor }
             buffer.m.planes = planes
             buffer.length = UInt32(VIDEO_MAX_PLANES)
+        } else if let descriptor {
+            buffer.m.fd = descriptor
         }
         return buffer
     }

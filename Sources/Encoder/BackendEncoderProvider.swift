@@ -46,7 +46,8 @@ public final class BackendEncoderProvider: EncoderProvider {
     ) -> [BackendEncoderProvider] {
         let inputs = SharedInputs(
             EncoderInputs(
-                codecs: configurations.map(\.codec), treatment: treatment, sharedSurfaces: sharedSurfaces),
+                codecs: configurations.map(\.codec), treatment: treatment,
+                sharing: sharedSurfaces?.record ?? SharingRecord(), sharedSurfaces: sharedSurfaces),
             source: source)
         return configurations.map {
             BackendEncoderProvider(request, configuration: $0, source: source, inputs: inputs)

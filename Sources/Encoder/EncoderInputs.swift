@@ -81,7 +81,7 @@ final class EncoderInputs {
     func connection(to node: String) throws(EncoderError) -> VADisplayConnection {
         if nodes[node]?.isLeftOut == true { throw EncoderError(.driverHangs(node: node)) }
         if let open = surfaces?.connection, open.node == node { return open }
-        if let open = sharedSurfaces?.connection(to: node) { return open }
+        if let open = try sharedSurfaces?.connection(to: node) { return open }
         return try VADisplayConnection(forEncodingOn: node)
     }
 
@@ -91,7 +91,10 @@ final class EncoderInputs {
         upload: UploadMethod, jpeg way: JPEGWay, zeroCopy: ZeroCopyWay,
         heldPictures: Int
     ) throws(EncoderError) -> SurfaceInput {
-        if let surfaces, surfaces.connection === connection { return surfaces }
+        if let surfaces, surfaces.connection === connection {
+            try surfaces.admitHolder(of: heldPictures, zeroCopy)
+            return surfaces
+        }
         let input = try SurfaceInput(
             connection: connection, source: source, treatment: treatment, size: size, color: color,
             upload: nodes[connection.node]?.upload ?? upload)
@@ -101,7 +104,8 @@ final class EncoderInputs {
             nodes[connection.node, default: NodeRecord()].upload = upload == .auto ? input.upload : upload
             nodes[connection.node]?.checkedSizes.insert(size)
         }
-        try input.shareMemory(zeroCopy, sharing, heldPictures: heldPictures)
+        try input.shareMemory(zeroCopy, sharing)
+        try input.admitHolder(of: heldPictures, zeroCopy)
         if way != .cpu, source.pixelFormat.arrangement == .jpeg {
             try input.decodeJPEG(way, jpeg)
         } else if way == .gpu {

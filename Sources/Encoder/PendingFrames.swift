@@ -1,4 +1,3 @@
-import Pictures
 import Time
 
 /// The facts about each picture that is still in the encoder, kept until its coded form comes out.
@@ -9,8 +8,6 @@ struct PendingFrames {
         var sequence: UInt32
         /// Whether an IDR was requested. The encoder may produce one unrequested.
         var isIDRWanted: Bool
-        /// The camera's buffer that the encoder reads; nil if it has a copy.
-        var buffer: PixelBufferClaim?
     }
 
     /// More than any encoder holds back: 16 B pictures, 250 of lookahead, one per thread. What is older will
@@ -33,7 +30,7 @@ struct PendingFrames {
     /// - Parameter time: when it is played.
     mutating func append(_ frame: Frame, playedAt time: Instant) {
         if frames.count == Self.limit {
-            frames.removeFirst().buffer?.giveBack()
+            frames.removeFirst()
             times.removeFirst()
         }
         frames.append(frame)
@@ -44,10 +41,5 @@ struct PendingFrames {
         guard let index = frames.firstIndex(where: { $0.number == number }) else { return nil }
         times.removeFirst()
         return frames.remove(at: index)
-    }
-
-    /// Gives the camera's buffers back, whose pictures will never come out.
-    mutating func giveBuffersBack() {
-        for index in frames.indices { frames[index].buffer.take()?.giveBack() }
     }
 }

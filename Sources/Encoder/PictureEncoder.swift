@@ -46,7 +46,7 @@ public protocol PictureEncoder: AnyObject {
     /// Called when every encoder has encoded the picture, or never will, before its buffer is freed.
     func releasePicture()
 
-    /// Gives back what it holds of a camera's buffers, because it hangs and will never return: its thread does not come back.
+    /// Gives back what it holds of a camera's buffers, and holds none any more: it hangs, or nobody uses what it codes.
     func giveBuffersBack()
 
     /// The next coded picture in its final form; nil if there is none ready.

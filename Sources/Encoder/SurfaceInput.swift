@@ -30,8 +30,6 @@ final class SurfaceInput: EncoderInput {
     /// Nil if every picture is copied.
     private var sharing: SharedPictures?
     private var sharingRecord: SharingRecord?
-    /// Marks the frame as reference counted if its surface is not from the pool.
-    private var anchor: UnsafeMutablePointer<AVBufferRef>?
     private(set) var readsBuffer = false
     /// Those whose rows below a JPEG's last MCUs are grey.
     private var clearedSurfaces: Set<VASurfaceID> = []
@@ -84,14 +82,13 @@ final class SurfaceInput: EncoderInput {
     }
 
     deinit {
-        let (picture, frames, writer, places, anchor) = (picture, frames, writer, places, anchor)
+        let (picture, frames, writer, places) = (picture, frames, writer, places)
         for place in places { place.conversion.close() }
         try? connection.call {
             for place in places { place.leave(writer) }
-            var (frame, pool, anchor) = (Optional(picture), Optional(frames), anchor)
+            var (frame, pool) = (Optional(picture), Optional(frames))
             av_frame_free(&frame)
             av_buffer_unref(&pool)
-            av_buffer_unref(&anchor)
         }
     }
 
@@ -134,38 +131,41 @@ final class SurfaceInput: EncoderInput {
     }
 
     /// Gives the frame a surface that is the camera's buffer.
-    private func share(_ surface: VASurfaceID) throws(EncoderError) {
-        anchor = anchor ?? av_buffer_alloc(1)
-        picture.pointee.buf.0 = anchor.flatMap { av_buffer_ref($0) }
+    private func share(_ surface: SharedSurface) throws(EncoderError) {
+        picture.pointee.buf.0 = surface.reference()
         picture.pointee.hw_frames_ctx = av_buffer_ref(frames)
         guard picture.pointee.buf.0 != nil, picture.pointee.hw_frames_ctx != nil else {
             av_frame_unref(picture)
             throw EncoderError(
                 .encodeFailed(encoder: "VAAPI on \(connection.node)", detail: "out of memory"))
         }
-        picture.pointee.data.3 = UnsafeMutablePointer(bitPattern: UInt(surface))
+        picture.pointee.data.3 = UnsafeMutablePointer(bitPattern: UInt(surface.id))
         picture.pointee.format = AV_PIX_FMT_VAAPI.rawValue
         readsBuffer = true
         fill()
     }
 
     /// Has the GPU read pictures where the camera wrote them, if it can.
-    /// - Parameter heldPictures: how many the encoder reads at once.
-    func shareMemory(
-        _ way: ZeroCopyWay, _ record: SharingRecord, heldPictures: Int
-    ) throws(EncoderError) {
+    func shareMemory(_ way: ZeroCopyWay, _ record: SharingRecord) throws(EncoderError) {
         sharingRecord = record
-        var obstacle = record.begin(on: connection.node) ?? converters.obstacleToSharing
-        if way == .off { obstacle = "--zero-copy off" }
-        if obstacle == nil, heldPictures > PixelBufferPool.heldByReader {
-            obstacle = "the encoder would hold \(heldPictures) of the camera's buffers"
+        let obstacle = record.begin(on: connection.node) ?? converters.obstacleToSharing
+        if let obstacle = way == .off ? "--zero-copy off" : obstacle {
+            return try copy(because: obstacle, way)
         }
-        guard let obstacle else {
-            sharing = SharedPictures(
-                of: converters.source, on: connection, isRequired: way == .on, record: record)
-            return
-        }
-        record.note(obstacle)
+        sharing = SharedPictures(
+            of: converters.source, on: connection, isRequired: way == .on, record: record)
+    }
+
+    /// Serves another encoder. Pictures are copied from now on if it holds more of the camera's buffers than there are.
+    /// - Parameter heldPictures: how many it reads at once.
+    func admitHolder(of heldPictures: Int, _ way: ZeroCopyWay) throws(EncoderError) {
+        guard sharing != nil, heldPictures > PixelBufferPool.heldByReader else { return }
+        try copy(because: "the encoder would hold \(heldPictures) of the camera's buffers", way)
+    }
+
+    private func copy(because obstacle: String, _ way: ZeroCopyWay) throws(EncoderError) {
+        sharing = nil
+        sharingRecord?.note(obstacle)
         if way == .on { throw EncoderError(.unsupported("--zero-copy on: \(obstacle)")) }
     }
 

@@ -32,6 +32,7 @@ public final class VideoEncoder: PictureEncoder {
     private let input: any EncoderInput
     private var finisher: StreamFinisher
     private var pending = PendingFrames()
+    private let held = HeldBuffers()
     private var properties: SessionProperties
     private let rates: SessionRates
     private let regulator: RateRegulator
@@ -126,13 +127,11 @@ public final class VideoEncoder: PictureEncoder {
         pending.append(
             PendingFrames.Frame(
                 number: frameNumber, timestamp: buffer.timestamp, sequence: buffer.sequence,
-                isIDRWanted: kind == .idr, buffer: input.readsBuffer ? buffer.retain() : nil),
-            playedAt: time)
+                isIDRWanted: kind == .idr), playedAt: time)
+        if input.readsBuffer { held.hold(buffer, number: frameNumber) }
     }
 
-    deinit { pending.giveBuffersBack() }
-
-    public func giveBuffersBack() { pending.giveBuffersBack() }
+    public func giveBuffersBack() { held.letGoOfAll() }
 
     public func releasePicture() { input.release() }
 
@@ -151,7 +150,7 @@ public final class VideoEncoder: PictureEncoder {
                     encoder: name,
                     detail: "it returned picture \(packet.pointee.pts), which it never received"))
         }
-        frame.buffer?.giveBack()
+        held.letGo(ofNumber: frame.number)
         let bytes = UnsafeRawBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size))
         let unit = try finisher.finish(bytes, frame)
         if let unit {

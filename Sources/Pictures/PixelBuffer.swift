@@ -87,8 +87,10 @@ public struct PixelBuffer: ~Copyable, Sendable {
     }
 
     /// Where the picture lies in memory that devices share; nil in other memory. `plane` maps it.
-    public var shared: (memory: DMABuffer, offset: Int)? {
-        pool.sharedMemory(ofBuffer: index).map { ($0, payloads[0].offset) }
+    public var shared: SharedPicture? {
+        pool.sharedMemory(ofBuffer: index).map {
+            SharedPicture(memory: $0, offset: payloads[0].offset, pool: pool)
+        }
     }
 
     /// Whether the processor keeps seeing shared memory between pictures, which is slow to begin with; the first answer is
@@ -98,7 +100,7 @@ public struct PixelBuffer: ~Copyable, Sendable {
     /// Makes the caller another owner, who must give the claim back once.
     public func retain() -> PixelBufferClaim {
         pool.handOut(index)
-        return PixelBufferClaim(pool: pool, index: index)
+        return PixelBufferClaim(pool: pool, index: index, isOfThread: false)
     }
 
     /// Tells a living buffer's picture from every other.
@@ -115,22 +117,36 @@ public struct PixelBuffer: ~Copyable, Sendable {
     }
 
     /// The right to give the buffer back instead of its owner.
-    public var claim: PixelBufferClaim { PixelBufferClaim(pool: pool, index: index) }
+    public var claim: PixelBufferClaim { PixelBufferClaim(pool: pool, index: index, isOfThread: true) }
 
     deinit { pool.giveBack(index) }
 }
 
-/// Returns a buffer to the pool if its owner never will, because its thread hangs forever.
+/// A picture in memory that devices share.
+public struct SharedPicture {
+    public let memory: DMABuffer
+    /// Where in the memory the picture begins.
+    public let offset: Int
+    /// The stream's buffers; a camera that is opened again has others.
+    public let pool: PixelBufferPool
+}
+
+/// Returns a buffer to the pool in place of its owner: one that did not own it alone, or never will return it, because its
+/// thread hangs forever.
 public struct PixelBufferClaim: Sendable {
     private let pool: PixelBufferPool
     private let index: Int
+    /// Whether the owner is a thread that hangs.
+    private let isOfThread: Bool
 
-    fileprivate init(pool: PixelBufferPool, index: Int) {
-        self.pool = pool
-        self.index = index
+    fileprivate init(pool: PixelBufferPool, index: Int, isOfThread: Bool) {
+        (self.pool, self.index, self.isOfThread) = (pool, index, isOfThread)
     }
 
     /// The owner may still read the memory, which stays mapped as long as the owner lives, but will find another
     /// picture there. It must not give the buffer back as well.
-    public func giveBack() { pool.giveBack(index) }
+    public func giveBack() {
+        if isOfThread { pool.keepShown(index) }
+        pool.giveBack(index)
+    }
 }

@@ -30,9 +30,15 @@ public final class PixelBufferPool: Sendable {
 
     /// Takes over the memory. `planes` holds `planesPerBuffer` entries a buffer, at most `maximumCount`
     /// buffers.
-    package init(
-        backing: Backing, planes: [UnsafeMutableRawBufferPointer], planesPerBuffer: Int,
-        sharing: SharedMemory? = nil
+    package convenience init(
+        backing: Backing, planes: [UnsafeMutableRawBufferPointer], planesPerBuffer: Int
+    ) throws(PixelBufferPoolError) {
+        try self.init(backing, planes, planesPerBuffer, sharing: nil)
+    }
+
+    private init(
+        _ backing: Backing, _ planes: [UnsafeMutableRawBufferPointer], _ planesPerBuffer: Int,
+        sharing: SharedMemory?
     ) throws(PixelBufferPoolError) {
         self.backing = backing
         self.sharing = sharing
@@ -76,15 +82,15 @@ public final class PixelBufferPool: Sendable {
         guard let memory = SharedMemory(buffers, length: length) else {
             throw .noMemory(pictureLength: length)
         }
-        return try PixelBufferPool(
-            backing: .shared, planes: memory.places, planesPerBuffer: 1, sharing: memory)
+        return try PixelBufferPool(.shared, memory.buffers.map(\.place), 1, sharing: memory)
     }
 
     deinit {
         for plane in memory {
             switch backing {
-            case .mapped, .shared: munmap(plane.baseAddress, plane.count)
+            case .mapped: munmap(plane.baseAddress, plane.count)
             case .allocated: free(plane.baseAddress)
+            case .shared: break
             }
         }
         close(wakeDescriptor)
@@ -111,20 +117,23 @@ public final class PixelBufferPool: Sendable {
     }
 
     /// The memory of a buffer that devices share; nil for other pools.
-    func sharedMemory(ofBuffer index: Int) -> DMABuffer? { sharing?.buffers[index] }
+    func sharedMemory(ofBuffer index: Int) -> DMABuffer? { sharing?.buffers[index].memory }
 
     /// A buffer gets an owner.
-    func handOut(_ index: Int) { sharing?.addHolder(of: index) }
+    func handOut(_ index: Int) { sharing?.buffers[index].addOwner() }
 
     /// Lets the processor see a buffer.
-    func show(_ index: Int) { sharing?.show(index) }
+    func show(_ index: Int) { sharing?.buffers[index].show() }
+
+    /// Lets the processor see a buffer from now on.
+    func keepShown(_ index: Int) { sharing?.buffers[index].keep() }
 
     /// Whether the processor keeps seeing buffers that are free, because it will look at the next pictures, too.
     func setShown(_ isShown: Bool) { sharing?.setShown(isShown) }
 
     /// From any thread: an owner of the buffer is done with it.
     func giveBack(_ index: Int) {
-        if let sharing, !sharing.removeHolder(of: index) { return }
+        if let sharing, !sharing.removeOwner(of: index) { return }
         returned.bitwiseOr(1 << UInt32(index), ordering: .releasing)
         wake()
     }

@@ -8,4 +8,8 @@ public protocol SharedMemorySource: AnyObject, Sendable {
     /// Allocates memory for a camera to write pictures of a format into.
     /// - Returns: nil if the device's memory has another layout.
     func makeBuffers(for format: PictureFormat, count: Int) -> [DMABuffer]?
+
+    /// Reads no format any more.
+    /// - Parameter reason: why, for people.
+    func giveUp(_ reason: String)
 }

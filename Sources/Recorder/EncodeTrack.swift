@@ -349,6 +349,8 @@ final class EncodeTrack {
         counters.add(framesInEncoder, to: .unused)
         framesInEncoder = 0
         isOver = true
+        // The camera needs them: other tracks may go on.
+        encoder?.giveBuffersBack()
     }
 
     private func begin(with unit: AccessUnit) {

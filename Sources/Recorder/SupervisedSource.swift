@@ -48,8 +48,7 @@ struct SupervisedSource {
 
     /// Starts the source. If even the first start fails, the recording ends.
     func start() throws(CaptureError) {
-        stop.attach(stream.interrupter)
-        try stream.start()
+        try startStream()
     }
 
     /// Waits for the next picture, up to the source's timeout.
@@ -162,14 +161,20 @@ extension SupervisedSource {
         _ recovery: CaptureError.Recovery, isFirstTry: Bool
     ) throws(CaptureError) {
         guard recovery == .reopenDevice || !isFirstTry, let reopen = source.reopen else {
-            return try stream.restart()
+            try stream.restart()
+            return stop.attach(stream.interrupter)
         }
         let format = stream.format
         close()
         stream = try reopen(format)
         countedLosses = CaptureLosses()
-        stop.attach(stream.interrupter)
+        try startStream()
+    }
+
+    private func startStream() throws(CaptureError) {
         try stream.start()
+        // Not before: starting may replace its buffers.
+        stop.attach(stream.interrupter)
     }
 
     /// Lets captured pictures be encoded before the device is released, unless the encoder hangs.

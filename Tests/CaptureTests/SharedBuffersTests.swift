@@ -16,6 +16,7 @@ import Time
         device.formats = [ScriptedDevice.Format(pixelFormat: .nv12)]
         device.strides = [640]
         device.lengths = [UInt32(pictureLength)]
+        device.grantedBuffers = 14
         return device
     }
 
@@ -37,7 +38,94 @@ import Time
         let isFilled = buffer.plane(0).allSatisfy { $0 == 0x5a } && buffer.plane(1).count == 640 * 240
         #expect(isFilled, "the processor sees it when it looks")
         #expect(device.requests.map(\.memory) == [V4L2_MEMORY_DMABUF])
-        #expect(device.requests[0].count == 14 && stream.bufferCount == 2, "six granted, four for the reader")
+        #expect(device.requests[0].count == 14 && stream.bufferCount == 10, "four are for the reader")
+    }
+
+    @Test("so does a multi-planar camera, whose planes have the descriptors")
+    func multiPlanar() throws {
+        let device = Self.device([.frame(ScriptedDevice.Frame(fill: 0x2b))])
+        device.isMultiPlanar = true
+        device.capabilities = UInt32(V4L2_CAP_VIDEO_CAPTURE_MPLANE) | UInt32(V4L2_CAP_STREAMING)
+        device.importsMemory = true
+        let reader = TestReader(length: Self.pictureLength)
+        let stream = try stream(device, reader)
+        guard case .buffer(let buffer) = try stream.nextBuffer() else { throw StreamEnded() }
+        let isReaders = buffer.shared?.memory === reader.buffers[0]
+        let isFilled = buffer.plane(1).allSatisfy { $0 == 0x2b }
+        #expect(isReaders && isFilled)
+    }
+
+    @Test(
+        "a driver that grants too few buffers for a reader, or more than there are, maps its own",
+        arguments: [6, 15])
+    func grantedCount(_ count: UInt32) throws {
+        let device = Self.device([.frame(ScriptedDevice.Frame(fill: 6))])
+        (device.importsMemory, device.exportsMemory, device.grantedBuffers) = (true, true, count)
+        let stream = try stream(device, TestReader(length: Self.pictureLength))
+        guard case .buffer(let buffer) = try stream.nextBuffer() else { throw StreamEnded() }
+        let isFilled = buffer.plane(0).allSatisfy { $0 == 6 }
+        #expect(buffer.shared == nil && isFilled && stream.bufferCount == Int(count))
+        let counts = device.requests.map(\.count)
+        #expect(counts == [14, 0, 14, 0, 10])
+    }
+
+    @Test("memory that the processor cannot see is not used: its pictures would look black")
+    func invisible() throws {
+        let device = Self.device([.frame(ScriptedDevice.Frame(fill: 6))])
+        device.importsMemory = true
+        let reader = TestReader(length: Self.pictureLength)
+        reader.areVisible = false
+        let stream = try stream(device, reader)
+        guard case .buffer(let buffer) = try stream.nextBuffer() else { throw StreamEnded() }
+        let isFilled = buffer.plane(0).allSatisfy { $0 == 6 }
+        #expect(buffer.shared == nil && isFilled)
+    }
+
+    @Test("a camera that does not stream into a reader's memory streams into its own")
+    func streamFailure() throws {
+        let device = Self.device([.frame(ScriptedDevice.Frame(fill: 5))])
+        (device.importsMemory, device.importedStreamFailure) = (true, ENOMEM)
+        let reader = TestReader(length: Self.pictureLength)
+        let stream = try stream(device, reader)
+        guard case .buffer(let buffer) = try stream.nextBuffer() else { throw StreamEnded() }
+        let isFilled = buffer.plane(0).allSatisfy { $0 == 5 }
+        #expect(buffer.shared == nil && isFilled)
+        #expect(reader.refusal?.contains("VIDIOC_STREAMON failed") == true)
+    }
+
+    @Test(
+        "a camera that delivers nothing usable into a reader's memory gets its own", arguments: [false, true])
+    func silence(isOpenedAgain: Bool) throws {
+        let damaged = ScriptedDevice.Frame(
+            flags: UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC) | UInt32(V4L2_BUF_FLAG_ERROR))
+        let device = Self.device([.frame(damaged), .frame(damaged), .silence])
+        device.importsMemory = true
+        let reader = TestReader(length: Self.pictureLength)
+        var stream = try stream(device, reader)
+        #expect(throws: CaptureError.self) { try stream.hold() }
+        #expect(reader.refusal?.contains("no usable frame") == true)
+        device.events = [.frame(ScriptedDevice.Frame(fill: 4))]
+        if isOpenedAgain {
+            stream.releaseDevice()
+            stream = try self.stream(device, reader)
+        } else {
+            try stream.restart()
+        }
+        guard case .buffer(let buffer) = try stream.nextBuffer() else { throw StreamEnded() }
+        let isFilled = buffer.plane(0).allSatisfy { $0 == 4 }
+        #expect(buffer.shared == nil && isFilled)
+    }
+
+    @Test("a camera that is lost, or falls silent later, shares again", arguments: [false, true])
+    func laterFailure(hasDelivered: Bool) throws {
+        let device = Self.device(
+            hasDelivered ? [.frame(ScriptedDevice.Frame()), .silence] : [.dequeueFails(ENODEV)])
+        device.importsMemory = true
+        let reader = TestReader(length: Self.pictureLength)
+        let stream = try stream(device, reader)
+        if hasDelivered { try stream.hold().letGo() }
+        #expect(throws: CaptureError.self) { try stream.hold() }
+        #expect(reader.refusal == nil)
     }
 
     @Test("a camera that takes no other memory shares its own", arguments: [false, true])
@@ -103,9 +191,8 @@ import Time
 
     @Test("the processor sees a picture only while it looks, once it need not look at each")
     func views() throws {
-        let device = Self.device(Array(repeating: .frame(ScriptedDevice.Frame(fill: 3)), count: 4))
+        let device = Self.device(Array(repeating: .frame(ScriptedDevice.Frame(index: 0, fill: 3)), count: 4))
         device.importsMemory = true
-        device.grantedBuffers = 1
         let stream = try stream(device, TestReader(length: Self.pictureLength))
         var address: UnsafeRawPointer?
         do {
@@ -128,6 +215,23 @@ import Time
             buffer.keepMapped(true)
         }
         #expect(try TestMemory.isMapped(at: address))
+    }
+
+    @Test("a thread that was given up may read on: its buffer stays mapped, and comes back once")
+    func givenUp() throws {
+        let device = Self.device([.frame(ScriptedDevice.Frame(index: 0, fill: 3)), .silence])
+        device.importsMemory = true
+        let stream = try stream(device, TestReader(length: Self.pictureLength))
+        guard case .buffer(let buffer) = try stream.nextBuffer() else { throw StreamEnded() }
+        let address = buffer.plane(0).baseAddress
+        buffer.keepMapped(false)
+        buffer.claim.giveBack()
+        #expect(try TestMemory.isMapped(at: address))
+        #expect(throws: CaptureError.self) { try stream.hold() }
+        _ = consume buffer
+        device.events = [.silence]
+        #expect(throws: CaptureError.self) { try stream.hold() }
+        #expect(device.queueings.filter { $0 == 0 }.count == 2)
     }
 
     @Test("a camera that is gone need not wait for pictures that are being read")

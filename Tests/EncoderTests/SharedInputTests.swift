@@ -48,6 +48,35 @@ import Time
         #expect(Self.returned(pool).isEmpty, "once is enough")
     }
 
+    @Test("a driver that returns when its encoder was given up keeps no buffer")
+    func lateReturn() throws {
+        let film = try Film()
+        let pool = try Self.pool(of: film, count: 3)
+        let encoder = try Self.encoder(of: film)
+        for number in 0..<3 {
+            let buffer = try Self.picture(film, number, in: pool)
+            if number == 2 { encoder.giveBuffersBack() }
+            try encoder.encode(buffer, as: number == 0 ? .idr : .automatic, frameNumber: number)
+            encoder.releasePicture()
+        }
+        #expect(Set(Self.returned(pool)) == [0, 1, 2])
+        try encoder.drain()
+        while try encoder.nextAccessUnit() != nil {}
+        #expect(Self.returned(pool).isEmpty, "once is enough")
+    }
+
+    @Test("the buffers of pictures that an encoder lost go back to the camera")
+    func lostPictures() throws {
+        let film = try Film()
+        let (pool, held) = (try Self.pool(of: film, count: 8), HeldBuffers())
+        for number in 0..<8 { held.hold(try Self.picture(film, number, in: pool), number: number) }
+        #expect(Self.returned(pool).isEmpty)
+        held.letGo(ofNumber: 3)
+        #expect(Self.returned(pool) == [3], "B pictures come out after those that follow them")
+        held.letGo(ofNumber: 6)
+        #expect(Self.returned(pool) == [0, 1, 6])
+    }
+
     // MARK: What is encoded
 
     private static func pool(of film: Film, count: Int) throws -> PixelBufferPool {

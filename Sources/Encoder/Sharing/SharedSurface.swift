@@ -1,23 +1,49 @@
 import Acceleration
+import CFFmpeg
 import CVAAPI
 import Glibc
 import Pictures
 
-/// A surface in memory that a GPU shares with a camera; the last owner releases it.
+/// A surface in memory that a GPU shares with a camera. The last owner releases it, and frames that libavcodec keeps own it.
 final class SharedSurface: @unchecked Sendable {
     // Safe to share: nothing changes, and the connection is only called through its own thread.
     let id: VASurfaceID
     let connection: VADisplayConnection
+    /// The references of frames are to this; nil if the system has no memory.
+    private let anchor: UnsafeMutablePointer<AVBufferRef>?
 
     private init(_ id: VASurfaceID, on connection: VADisplayConnection) {
         (self.id, self.connection) = (id, connection)
+        let lifetime = Unmanaged.passRetained(Lifetime(id, connection))
+        anchor = av_buffer_create(
+            nil, 0, { lifetime, _ in lifetime.map { Unmanaged<Lifetime>.fromOpaque($0).release() } },
+            lifetime.toOpaque(), 0)
+        if anchor == nil { lifetime.release() }
     }
 
     deinit {
-        let (display, id) = (connection.display, id)
-        try? connection.call {
-            var id = id
-            vaDestroySurfaces(display, &id, 1)
+        var anchor = anchor
+        av_buffer_unref(&anchor)
+    }
+
+    /// Makes a frame an owner; nil if the system has no memory.
+    func reference() -> UnsafeMutablePointer<AVBufferRef>? { anchor.flatMap { av_buffer_ref($0) } }
+
+    /// Ends with the last reference, in whichever thread that is.
+    private final class Lifetime {
+        private let id: VASurfaceID
+        private let connection: VADisplayConnection
+
+        init(_ id: VASurfaceID, _ connection: VADisplayConnection) {
+            (self.id, self.connection) = (id, connection)
+        }
+
+        deinit {
+            let (display, id) = (connection.display, id)
+            try? connection.call {
+                var id = id
+                vaDestroySurfaces(display, &id, 1)
+            }
         }
     }
 

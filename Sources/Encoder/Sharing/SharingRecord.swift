@@ -13,10 +13,18 @@ final class SharingRecord: Sendable {
         var node: String?
         /// Pictures that the open encoder has read there.
         var sessionPictures = 0
+        /// Why the camera uses its memory for itself.
+        var refusal: String?
     }
 
     /// Nil as long as no GPU encodes.
     var outcome: SharingOutcome? { state.withLock { $0.outcome } }
+
+    /// Why the camera uses its memory for itself, if it was to share it.
+    var refusal: String? { state.withLock { $0.refusal } }
+
+    /// Notes that the camera is to use its memory for itself.
+    func refuse(_ reason: String) { state.withLock { $0.refusal = reason } }
 
     /// Notes that an encoder is opened on a render node.
     /// - Returns: why its GPU is not to read the camera's memory; nil if it may.

@@ -77,6 +77,8 @@ final class ScriptedDevice: ScriptedTime, V4L2Calls, @unchecked Sendable {
     var importsMemory = false
     /// Why it refuses that when it sees the memory (an errno); nil if it does not.
     var importFailure: Int32?
+    /// Why it does not stream into it (an errno); nil if it does.
+    var importedStreamFailure: Int32?
     /// Whether it shares its own memory.
     var exportsMemory = false
     /// Calls that fail, with their errno.
@@ -230,6 +232,9 @@ final class ScriptedDevice: ScriptedTime, V4L2Calls, @unchecked Sendable {
         case CV4L2_DQBUF: return dequeue(argument.as(v4l2_buffer.self))
         case CV4L2_DQEVENT: return giveEvent(argument.as(v4l2_event.self))
         case CV4L2_STREAMON:
+            if let importedStreamFailure, requests.last?.memory == V4L2_MEMORY_DMABUF {
+                return -importedStreamFailure
+            }
             isStreaming = true
             return 0
         case CV4L2_STREAMOFF:
@@ -432,7 +437,8 @@ extension ScriptedDevice {
         let index = Int(buffer.pointee.index)
         if buffer.pointee.memory == V4L2_MEMORY_DMABUF.rawValue {
             if let importFailure { return -importFailure }
-            memory[Self.offset(ofBuffer: index, plane: 0)] = TestMemory.map(buffer.pointee.m.fd)
+            let descriptor = isMultiPlanar ? buffer.pointee.m.planes[0].m.fd : buffer.pointee.m.fd
+            memory[Self.offset(ofBuffer: index, plane: 0)] = TestMemory.map(descriptor)
         }
         queueings.append(index)
         guard !queued.contains(index) else { return -EINVAL }

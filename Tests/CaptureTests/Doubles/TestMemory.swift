@@ -15,6 +15,12 @@ enum TestMemory {
         return descriptor
     }
 
+    /// A descriptor that cannot be mapped.
+    static func invisible() -> Int32? {
+        let descriptor = open("/dev/null", O_RDWR)
+        return descriptor >= 0 ? descriptor : nil
+    }
+
     /// All of it, for the rest of the test.
     static func map(_ descriptor: Int32) -> UnsafeMutableRawBufferPointer? {
         let length = Int(lseek(descriptor, 0, SEEK_END))
@@ -38,16 +44,23 @@ final class TestReader: SharedMemorySource, @unchecked Sendable {
     var readsFormat = true
     /// How long its buffers are; nil if it has none for the format.
     var length: Int?
+    /// Whether the processor can see them.
+    var areVisible = true
     private(set) var buffers: [DMABuffer] = []
+    /// Why it reads nothing any more.
+    private(set) var refusal: String?
 
     init(length: Int?) { self.length = length }
 
-    func reads(_ format: PictureFormat) -> Bool { readsFormat }
+    func reads(_ format: PictureFormat) -> Bool { readsFormat && refusal == nil }
+
+    func giveUp(_ reason: String) { refusal = reason }
 
     func makeBuffers(for format: PictureFormat, count: Int) -> [DMABuffer]? {
         guard let length else { return nil }
         buffers = (0..<count).compactMap { _ in
-            TestMemory.descriptor(length: length).map { DMABuffer(adopting: $0, length: length) }
+            let descriptor = areVisible ? TestMemory.descriptor(length: length) : TestMemory.invisible()
+            return descriptor.map { DMABuffer(adopting: $0, length: length) }
         }
         return buffers
     }

@@ -53,14 +53,16 @@ maps_no_picture() { # PROCESS BYTES
     found=$(picture_mappings "$1" "$2")
     [ -z "$found" ] || { echo "$found"; return 1; }
 }
+encoded() { sed -nE 's/.*"encoded":\[([0-9]+).*/\1/p' <<<"$1"; } # STATS
 has_encoded() { # COUNT
-    [ "$("$CAMREC" ctl orders stats | sed -nE 's/.*"encoded":\[([0-9]+).*/\1/p')" -ge "$1" ]
+    [ "$(encoded "$("$CAMREC" ctl orders stats)")" -ge "$1" ]
 }
-is_back() { # the camera, with pictures
+is_back() { # the camera, with three pictures more
     local stats
     stats=$("$CAMREC" ctl orders stats)
     [[ $stats = *'"restarts":1,'* ]] || return 1
-    sleep 2
+    back=${back:-$(encoded "$stats")}
+    [ "$(encoded "$stats")" -ge $((back + 3)) ]
 }
 calls() { # how often functions of the driver were called that are for pictures in memory, by libva's trace
     cat trace.* | grep -oE '=(vaDeriveImage|vaGetImage|vaPutImage|vaCreateImage) ' | sort | uniq -c
