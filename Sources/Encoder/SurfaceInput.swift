@@ -50,7 +50,7 @@ final class SurfaceInput: EncoderInput {
         writer = SurfaceWriter(connection: connection, size: codedSize, method: upload)
         converters = try treatment.converters(of: source, layout: .nv12, color: color)
         frames = try connection.encodingCall {
-            Self.makePool(on: connection, size: codedSize)
+            SurfacePool.make(on: connection, size: codedSize)
         }.get()
         guard let frame = av_frame_alloc() else {
             var frames: UnsafeMutablePointer<AVBufferRef>? = frames
@@ -69,7 +69,7 @@ final class SurfaceInput: EncoderInput {
     func check(isChangeable: Bool) throws(EncoderError) {
         let result = try connection.encodingCall { [self] () -> Result<EncoderNote?, EncoderError> in
             do throws(EncoderError) {
-                let surface = try Self.takeSurface(of: frames, into: picture, on: connection)
+                let surface = try SurfacePool.take(from: frames, into: picture, on: connection)
                 defer { release() }
                 return .success(
                     try UploadCheck.settle(
@@ -102,8 +102,11 @@ final class SurfaceInput: EncoderInput {
         for buffer: borrowing PixelBuffer, in number: Int
     ) throws(EncoderError) -> UnsafeMutablePointer<AVFrame> {
         if isFilled { return picture }
-        if let surface = try sharing?.surface(of: buffer) {
-            try share(surface)
+        if let sharing, try sharing.take(buffer, into: picture) {
+            // The encoder knows surfaces of this pool only.
+            av_buffer_replace(&picture.pointee.hw_frames_ctx, frames)
+            readsBuffer = true
+            fill()
             return picture
         }
         buffer.keepMapped(true)
@@ -128,21 +131,6 @@ final class SurfaceInput: EncoderInput {
         picture.pointee.width = Int32(size.width)
         picture.pointee.height = Int32(size.height)
         isFilled = true
-    }
-
-    /// Gives the frame a surface that is the camera's buffer.
-    private func share(_ surface: SharedSurface) throws(EncoderError) {
-        picture.pointee.buf.0 = surface.reference()
-        picture.pointee.hw_frames_ctx = av_buffer_ref(frames)
-        guard picture.pointee.buf.0 != nil, picture.pointee.hw_frames_ctx != nil else {
-            av_frame_unref(picture)
-            throw EncoderError(
-                .encodeFailed(encoder: "VAAPI on \(connection.node)", detail: "out of memory"))
-        }
-        picture.pointee.data.3 = UnsafeMutablePointer(bitPattern: UInt(surface.id))
-        picture.pointee.format = AV_PIX_FMT_VAAPI.rawValue
-        readsBuffer = true
-        fill()
     }
 
     /// Has the GPU read pictures where the camera wrote them, if it can.
@@ -176,7 +164,7 @@ final class SurfaceInput: EncoderInput {
     ) throws(EncoderError) -> Bool {
         guard buffer.format === converters.source, let image = try jpeg.picture(in: buffer.payload)
         else { return false }
-        let surface = try Self.takeSurface(of: frames, into: picture, on: connection)
+        let surface = try SurfacePool.take(from: frames, into: picture, on: connection)
         do throws(EncoderError) {
             // MCUs of 4:2:2 have 8 rows, and coded pictures are padded to 16: the rest is coded too, though not shown.
             if image.coveredHeight < codedSize.height, clearedSurfaces.insert(surface).inserted {
@@ -245,61 +233,16 @@ final class SurfaceInput: EncoderInput {
     }
 
     private func map(into place: SurfacePlace) throws(EncoderError) -> SurfaceWriter.Mapping {
-        let surface = try Self.takeSurface(of: frames, into: place.frame, on: connection)
+        let surface = try SurfacePool.take(from: frames, into: place.frame, on: connection)
         do throws(EncoderError) { return try writer.map(surface) } catch {
             av_frame_unref(place.frame)
             throw error
         }
     }
 
-    /// Takes a surface from the pool into a frame.
-    private static func takeSurface(
-        of frames: UnsafeMutablePointer<AVBufferRef>, into frame: UnsafeMutablePointer<AVFrame>,
-        on connection: VADisplayConnection
-    ) throws(EncoderError) -> VASurfaceID {
-        let result = av_hwframe_get_buffer(frames, frame, 0)
-        guard result >= 0 else {
-            throw EncoderError(
-                .encodeFailed(
-                    encoder: "VAAPI on \(connection.node)",
-                    detail: "no surface: \(LibavMessage.reason(result))"))
-        }
-        return VASurfaceID(truncatingIfNeeded: UInt(bitPattern: frame.pointee.data.3))
-    }
-
     func release() {
         av_frame_unref(picture)
         (isFilled, readsBuffer) = (false, false)
-    }
-
-    /// Creates a pool of NV12 surfaces on our own display. It grows on demand: surfaces created in advance
-    /// would delay the first picture, by 1 ms each on radeonsi.
-    private static func makePool(
-        on connection: VADisplayConnection, size: PictureSize
-    ) -> Result<UnsafeMutablePointer<AVBufferRef>, EncoderError> {
-        cffmpeg_keep_log()
-        func failed(_ result: Int32) -> Result<UnsafeMutablePointer<AVBufferRef>, EncoderError> {
-            .failure(
-                EncoderError(
-                    .openFailed(encoder: "VAAPI on \(connection.node)", detail: LibavMessage.reason(result))))
-        }
-        var (device, result) = connection.makeDevice()
-        defer { av_buffer_unref(&device) }
-        guard let device else { return failed(result) }
-        var frames = av_hwframe_ctx_alloc(device)
-        guard let pool = frames else { return failed(Int32(CFFMPEG_OUT_OF_MEMORY)) }
-        let context = UnsafeMutableRawPointer(pool.pointee.data)
-            .assumingMemoryBound(to: AVHWFramesContext.self)
-        context.pointee.format = AV_PIX_FMT_VAAPI
-        context.pointee.sw_format = AV_PIX_FMT_NV12
-        context.pointee.width = Int32(size.width)
-        context.pointee.height = Int32(size.height)
-        result = av_hwframe_ctx_init(pool)
-        guard result >= 0 else {
-            av_buffer_unref(&frames)
-            return failed(result)
-        }
-        return .success(pool)
     }
 }
 

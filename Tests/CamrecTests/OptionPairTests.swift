@@ -331,7 +331,7 @@ import Testing
             (["--encoder=software", "--zero-copy=on", "a.h264"], "--zero-copy on"),
             (["--zero-copy=on", "--overlay=%T", "a.h264"], "--overlay needs a copy of each picture"),
             (["--zero-copy=on", "--device=test", "a.h264"], "--zero-copy on is for cameras"),
-            (["--zero-copy=on", "--format=yuyv", "a.h264"], "--zero-copy on needs NV12"),
+            (["--zero-copy=on", "--format=yu12", "a.h264"], "--zero-copy on needs NV12"),
             (["--listen=unix:/tmp/x", "--max-clients-per-address=2", "a.h264"], "have no address"),
             (["--listen=yes", "a.h264"], "--listen cannot be 'yes': expected a port"),
             (["--listen=unix:sk,mdoe=660"], "write unix:sk,mode=660"),

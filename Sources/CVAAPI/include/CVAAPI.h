@@ -13,6 +13,8 @@
 
 enum {
     CVAAPI_FOURCC_NV12 = VA_FOURCC_NV12,
+    CVAAPI_FOURCC_YUYV = VA_FOURCC_YUY2,
+    CVAAPI_FOURCC_UYVY = VA_FOURCC_UYVY,
     CVAAPI_INVALID_ID = VA_INVALID_ID,
 };
 
@@ -36,9 +38,9 @@ static inline int cvaapi_open(const char *path) {
 // The file that libva was loaded from; NULL if unknown.
 const char *cvaapi_library_path(void);
 
-// Where an NV12 picture of even size lies in memory, in bytes.
+// Where a picture of even size lies in memory, in bytes: NV12's luma and chroma, or the pixels of YUYV or UYVY.
 struct cvaapi_layout {
-    uint32_t width, height, luma_pitch, luma_offset, chroma_pitch, chroma_offset;
+    uint32_t fourcc, width, height, pitch[2], offset[2];
 };
 
 // Creates a surface whose rows lie one after the other, if the driver can, in the wanted layout or another.
@@ -49,6 +51,23 @@ VAStatus cvaapi_export(VADisplay display, VASurfaceID surface, int *descriptor, 
 
 // Creates a surface in a DMA-BUF of `size` bytes, which stays the caller's.
 VAStatus cvaapi_import(VADisplay display, int descriptor, uint32_t size, const struct cvaapi_layout *layout, VASurfaceID *surface);
+
+// What converts surfaces of one size to NV12, without changing their colours.
+struct cvaapi_processor {
+    VADisplay display;
+    VAConfigID config;
+    VAContextID context;
+};
+
+// Whether the driver says that it processes surfaces of a format.
+bool cvaapi_processes(VADisplay display, uint32_t fourcc);
+
+// Fails where the driver does not process pictures.
+VAStatus cvaapi_processor_open(VADisplay display, uint32_t width, uint32_t height, struct cvaapi_processor *processor);
+void cvaapi_processor_close(const struct cvaapi_processor *processor);
+
+// The driver keeps the order with what uses the surfaces later.
+VAStatus cvaapi_process(const struct cvaapi_processor *processor, VASurfaceID source, VASurfaceID target);
 
 static inline void cvaapi_silence_message(void *context, const char *message) {
     (void)context;

@@ -43,7 +43,7 @@ public struct PictureTreatment: Sendable, Hashable {
         /// Why a GPU cannot read these pictures where the camera wrote them; nil if it can.
         var obstacleToSharing: String? {
             if !source.isShareable {
-                return "a GPU reads only NV12 of even size, and this is \(source.pixelFormat)"
+                return "a GPU reads only NV12, YUYV and UYVY of even size, and this is \(source.pixelFormat)"
             }
             if design != nil { return "--overlay is drawn into a copy" }
             if !framing.isPlain { return "\(framing) makes a copy" }

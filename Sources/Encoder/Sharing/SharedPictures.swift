@@ -1,12 +1,11 @@
 import Acceleration
+import CFFmpeg
 import CVAAPI
-import Glibc
 import Pictures
 
 /// Decides, picture by picture, whether an encoder reads a camera's picture in the memory that the camera wrote it into.
 ///
-/// The first picture of a camera's buffers is read back from the GPU and compared with what the processor sees, byte for
-/// byte.
+/// The first picture of a camera's buffers is read back from the GPU and compared with what the processor sees.
 final class SharedPictures {
     private let connection: VADisplayConnection
     private let format: PictureFormat
@@ -20,6 +19,8 @@ final class SharedPictures {
     private var imported: [Import] = []
     /// Reads surfaces of the camera's size.
     private let reader: SurfaceWriter
+    /// Makes NV12 of the camera's pictures; nil if they are NV12.
+    private var conversion: SharedConversion?
 
     /// On the camera's buffers.
     private enum Verdict {
@@ -47,33 +48,73 @@ final class SharedPictures {
     /// Whether the next picture will probably be read where it is, so that none need be copied ahead.
     var isLikely: Bool { verdict != .copied }
 
-    /// Returns the surface that is the picture; nil if it must be copied. Called by the thread that encodes.
-    func surface(of buffer: borrowing PixelBuffer) throws(EncoderError) -> SharedSurface? {
+    /// Gives a frame the picture's surface, or one that the GPU converts it into. Called by the thread that encodes.
+    /// - Returns: false if the picture must be copied.
+    func take(
+        _ buffer: borrowing PixelBuffer, into frame: UnsafeMutablePointer<AVFrame>
+    ) throws(EncoderError) -> Bool {
+        guard let (surface, memory) = try surface(of: buffer) else { return false }
+        let id: VASurfaceID
+        if format.pixelFormat != .nv12 {
+            if conversion == nil { conversion = try SharedConversion(of: format, on: connection) }
+            guard let conversion else {
+                return try giveUp("the GPU's driver does not convert \(format.pixelFormat)")
+            }
+            switch try conversion.convert(surface, into: frame) {
+            case .success(let target): id = target
+            case .failure(let refusal):
+                return try giveUp("the GPU does not convert the camera's pictures: \(refusal.reason)")
+            }
+        } else {
+            id = surface.id
+            try hold(surface, in: frame)
+        }
+        if verdict == .open {
+            if let fault = try fault(of: id, buffer) {
+                av_frame_unref(frame)
+                return try giveUp(fault)
+            }
+            verdict = .shared
+            buffer.keepMapped(false)
+        }
+        record.countShared(memory)
+        return true
+    }
+
+    /// Makes a frame an owner of a surface.
+    private func hold(_ surface: SharedSurface, in frame: UnsafeMutablePointer<AVFrame>) throws(EncoderError)
+    {
+        frame.pointee.buf.0 = surface.reference()
+        guard frame.pointee.buf.0 != nil else {
+            throw EncoderError(
+                .encodeFailed(encoder: "VAAPI on \(connection.node)", detail: "out of memory"))
+        }
+        frame.pointee.data.3 = UnsafeMutablePointer(bitPattern: UInt(surface.id))
+        frame.pointee.format = AV_PIX_FMT_VAAPI.rawValue
+    }
+
+    /// Returns the surface that is the picture; nil if it must be copied.
+    private func surface(
+        of buffer: borrowing PixelBuffer
+    ) throws(EncoderError) -> (SharedSurface, SharingOutcome.Memory)? {
         guard buffer.format === format else { return nil }
         // An encoder that is opened again may take over the surfaces, and this with them.
         if record.hasGivenUp(connection.node) { verdict = .copied }
         follow(buffer.shared?.pool)
         guard verdict != .copied else { return nil }
         guard let picture = buffer.shared else {
-            return try copy(because: record.refusal ?? "the camera does not share its memory")
+            _ = try copy(because: record.refusal ?? "the camera does not share its memory")
+            return nil
         }
-        let (surface, memory): (SharedSurface, SharingOutcome.Memory)
         if let own = picture.memory.owner as? SharedSurface, own.connection === connection {
-            (surface, memory) = (own, .gpu)
-        } else {
-            switch importing(picture) {
-            case .success(let imported): (surface, memory) = (imported, .camera)
-            case .failure(let refusal):
-                return try giveUp("the GPU does not take the camera's memory: \(refusal.reason)")
-            }
+            return (own, .gpu)
         }
-        if verdict == .open {
-            if let fault = try fault(of: surface.id, buffer) { return try giveUp(fault) }
-            verdict = .shared
-            buffer.keepMapped(false)
+        switch importing(picture) {
+        case .success(let imported): return (imported, .camera)
+        case .failure(let refusal):
+            _ = try giveUp("the GPU does not take the camera's memory: \(refusal.reason)")
+            return nil
         }
-        record.countShared(memory)
-        return surface
     }
 
     /// Begins anew with other buffers of the camera's. Pictures in the encoder keep the surfaces that they need.
@@ -96,41 +137,33 @@ final class SharedPictures {
         return result
     }
 
-    /// What is wrong with the picture that the GPU sees; nil if it is the processor's, byte for byte.
+    /// What is wrong with the NV12 that the GPU sees; nil if it is the processor's picture: byte for byte, or, where chroma is
+    /// halved on the way, nearly so.
     private func fault(
         of surface: VASurfaceID, _ buffer: borrowing PixelBuffer
     ) throws(EncoderError) -> String? {
-        let (luma, chroma) = (buffer.plane(0), buffer.plane(1))
-        let format = format
-        record.countCompared(bytes: luma.count + chroma.count)
-        var isSame = true
-        let isRead = try reader.read(from: surface) { planes in
-            for (plane, bytes, place) in [
-                (planes.luma, luma, format.planes[0]), (planes.chroma, chroma, format.planes[1]),
-            ] {
-                guard let start = bytes.baseAddress else { return }
-                for row in 0..<place.rows
-                where memcmp(plane.base + row * plane.stride, start + row * place.stride, place.rowBytes) != 0
-                {
-                    isSame = false
-                }
-            }
-        }
+        record.countCompared(bytes: format.minimumLengths.reduce(0, +))
+        var planes: [UnsafeRawBufferPointer] = []
+        for number in format.planes.indices { planes.append(buffer.plane(number)) }
+        let comparison = SharedComparison(format, planes)
+        var isSame = false
+        let isRead = try reader.read(from: surface) { seen in isSame = comparison.isSame(as: seen) }
         if !isRead { return "what the GPU sees in the shared memory cannot be read back" }
         return isSame ? nil : "the GPU sees another picture in the shared memory"
     }
 
     /// Copies pictures from now on, for the rest of the recording: the GPU is to blame.
-    private func giveUp(_ reason: String) throws(EncoderError) -> SharedSurface? {
+    /// - Returns: false, as nothing is shared.
+    private func giveUp(_ reason: String) throws(EncoderError) -> Bool {
         record.giveUp(connection.node, reason)
         return try copy(because: reason)
     }
 
     /// Copies the pictures of these buffers.
-    private func copy(because reason: String) throws(EncoderError) -> SharedSurface? {
+    private func copy(because reason: String) throws(EncoderError) -> Bool {
         verdict = .copied
         record.note(reason)
         if isRequired { throw EncoderError(.unsupported("--zero-copy on: \(reason)")) }
-        return nil
+        return false
     }
 }

@@ -90,33 +90,49 @@ final class SharedSurface: @unchecked Sendable {
 }
 
 extension cvaapi_layout {
-    /// Nil for other formats than NV12, and for numbers that no driver takes.
+    /// Nil for formats that are not shared, and for numbers that no driver takes.
     fileprivate init?(_ format: PictureFormat, offset: Int) {
-        guard format.isShareable, let luma = format.planes.first, let chroma = format.planes.last,
+        guard format.isShareable, let fourcc = format.pixelFormat.fourcc,
+            let first = format.planes.first, let last = format.planes.last,
             let width = UInt32(exactly: format.size.width), let height = UInt32(exactly: format.size.height),
-            let lumaPitch = UInt32(exactly: luma.stride), let chromaPitch = UInt32(exactly: chroma.stride),
-            let lumaOffset = UInt32(exactly: luma.offset + offset),
-            let chromaOffset = UInt32(exactly: chroma.offset + offset)
+            let firstPitch = UInt32(exactly: first.stride), let lastPitch = UInt32(exactly: last.stride),
+            let firstOffset = UInt32(exactly: first.offset + offset),
+            let lastOffset = UInt32(exactly: last.offset + offset)
         else { return nil }
+        let hasChroma = format.planes.count > 1
         self.init(
-            width: width, height: height, luma_pitch: lumaPitch, luma_offset: lumaOffset,
-            chroma_pitch: chromaPitch, chroma_offset: chromaOffset)
+            fourcc: fourcc, width: width, height: height,
+            pitch: (firstPitch, hasChroma ? lastPitch : 0), offset: (firstOffset, hasChroma ? lastOffset : 0))
     }
 
     /// Bytes to the end of the last row.
-    fileprivate var length: Int { Int(chroma_offset) + Int(chroma_pitch) * Int(height / 2) }
+    fileprivate var length: Int {
+        max(
+            Int(offset.0) + Int(pitch.0) * Int(height),
+            Int(offset.1) + Int(pitch.1) * Int(height / 2))
+    }
 
     /// Whether a picture in the other layout is one in this.
     fileprivate func holds(_ other: cvaapi_layout) -> Bool {
-        luma_pitch == other.luma_pitch && chroma_pitch == other.chroma_pitch
-            && luma_offset == other.luma_offset && chroma_offset == other.chroma_offset
+        fourcc == other.fourcc && pitch == other.pitch && offset == other.offset
+    }
+}
+
+extension PixelFormat {
+    /// Libva's name for it, if a GPU may read it where a camera wrote it.
+    var fourcc: UInt32? {
+        switch self {
+        case .nv12: UInt32(CVAAPI_FOURCC_NV12)
+        case .yuyv: UInt32(CVAAPI_FOURCC_YUYV)
+        case .uyvy: UInt32(CVAAPI_FOURCC_UYVY)
+        default: nil
+        }
     }
 }
 
 extension PictureFormat {
-    /// Whether a GPU may read its pictures as they are: NV12 with rows in their order.
+    /// Whether a GPU may read its pictures where a camera wrote them: NV12, YUYV and UYVY with rows in their order.
     var isShareable: Bool {
-        pixelFormat == .nv12 && firstField == nil
-            && size.width % 2 == 0 && size.height % 2 == 0
+        pixelFormat.fourcc != nil && firstField == nil && size.width % 2 == 0 && size.height % 2 == 0
     }
 }

@@ -35,7 +35,15 @@ public final class SharedSurfaces: SharedMemorySource, Sendable {
     }
 
     public func reads(_ format: PictureFormat) -> Bool {
-        format.isShareable && record.refusal == nil && connection != nil
+        guard format.isShareable, record.refusal == nil, let connection else { return false }
+        if format.pixelFormat == .nv12 { return true }
+        if (try? connection.call({ SharedConversion.isPossible(from: format.pixelFormat, on: connection) }))
+            == true
+        {
+            return true
+        }
+        record.refuse("the driver of \(connection.node) does not convert \(format.pixelFormat)")
+        return false
     }
 
     public func makeBuffers(for format: PictureFormat, count: Int) -> [DMABuffer]? {

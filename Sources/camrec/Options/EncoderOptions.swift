@@ -21,7 +21,8 @@ struct EncoderOptions: ParsableArguments {
     @Option(help: "What decodes a camera's Motion JPEG; auto is the GPU if it does that correctly.")
     var jpeg: JPEGWay = .auto
 
-    @Option(help: "Whether the GPU reads a camera's NV12 without a copy; auto if it does so correctly.")
+    @Option(
+        help: "Whether the GPU reads a camera's NV12 or YUYV without a copy; auto if it does so correctly.")
     var zeroCopy: ZeroCopyWay = .auto
 
     var request: EncoderRequest {

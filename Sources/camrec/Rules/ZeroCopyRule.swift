@@ -7,8 +7,8 @@ struct ZeroCopyRule: OptionRule {
         guard command.encoder.zeroCopy == .on else { return nil }
         let source = command.source
         if !source.isCamera { return "--zero-copy on is for cameras; leave it out" }
-        if let format = source.format, format != .nv12 {
-            return "--zero-copy on needs NV12; use --format nv12, or leave it out"
+        if let format = source.format, ![.nv12, .yuyv, .uyvy].contains(format) {
+            return "--zero-copy on needs NV12, YUYV or UYVY; use --format nv12, or leave it out"
         }
         let copying = command.picture.given.first ?? (command.motion.onMotion ? "--on-motion" : nil)
         return copying.map { "\($0) needs a copy of each picture; leave it or --zero-copy on out" }

@@ -7,143 +7,31 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../guest/guest.sh"
 # shellcheck source=faults.sh
 . "$LAB/faults/faults.sh"
+# shellcheck source=recordings.sh
+. "$LAB/faults/recordings.sh"
+# shellcheck source=vivid.sh
+. "$LAB/faults/vivid.sh"
 part="Cameras, clocks and recorders"
 in_guest
 mkdir -p "$work/$kept"
 cd "$work/$kept"
 
-measured() { # FOLDER FAULT OPTIONS...: the folder's content shows what the fault cost
-    local number='' times=() files=()
-    while [ -e "$1/out$number.h264" ]; do
-        times+=(--times "$1/times$number.txt")
-        files+=("$1/out$number.h264")
-        number=$((number - 1)) # out.h264, out-1.h264 ...
-    done
-    trial "$2" --block 0 --report "$1/report.json" "${times[@]}" "${@:3}" "${files[@]}"
-}
-on_host eval "$(declare -f measured)"
-
-# --- a recording, in the background
-launcher=() camera=() rate=
-recording() { # FOLDER OPTIONS...: returns when pictures come
-    folder=$1
-    mkdir "$folder"
-    "${launcher[@]}" "$CAMREC" "${camera[@]}" --report "$folder/report.json" --timestamps "$folder/times.txt" "${@:2}" "$folder/out.h264" 2>"$folder/stderr" &
-    recorder=$!
-    await 60 pictures_beyond 5 || fail "$folder" "no pictures: $(tail -n 2 "$folder/stderr")"
-}
-pictures_beyond() { # COUNT
-    local lines
-    { mapfile -t lines <"$folder/times.txt"; } 2>/dev/null && [ ${#lines[@]} -gt $(($1 + 1)) ]
-}
-goes_on() { # [PICTURES]: until more come than were on their way through the driver's buffers and the encoder
-    local lines
-    mapfile -t lines <"$folder/times.txt"
-    await 90 pictures_beyond $((${#lines[@]} + ${1:-12})) || fail "$folder" "it goes on no more: $(tail -n 2 "$folder/stderr")"
-}
-finished() { # asks for the end, leaves the exit code in $status, and keeps what there is
-    ended TERM
-    mv "$folder" "$RESULTS/$kept/"
-}
-
-strikes() { # FOLDER FAULT TIMES COMMAND OPTIONS...: at random moments of one recording, each of which costs something
-    local number
-    recording "$1" "${recorded[@]}"
-    for ((number = 0; number < $3; number++)); do
-        for_a_while 0 1000
-        $4
-        goes_on
-    done
-    finished
-    on_host measured "$kept/$1" "$2" --status $status --rate $rate --made "$3" "${@:5}"
-    on_host settle "$2"
-}
-recorded=() # options of the next recordings
-
-lasts() { # FOLDER FAULT PICTURES OPTIONS...: for all of a recording
-    recording "$1" "${recorded[@]}"
-    goes_on "$3"
-    finished
-    on_host measured "$kept/$1" "$2" --status $status --rate $rate "${@:4}"
-    on_host settle "$2"
-}
-
 # --- vivid
-link=/dev/v4l/by-path/platform-vivid.0-video-index0
-find_vivid() {
-    udevadm settle
-    node=$(vivid_node)
-    camera=(--device "$node" --size 320x180 --format YUYV --fps 10 --encoder software --qp 20) rate=10
-    still_picture "$node" # which costs an emulated processor less
-}
-control() { v4l2-ctl -d "$node" -c "$1"; }
-modprobe -r vivid 2>/dev/null || true
-modprobe vivid n_devs=1 node_types=0x1 input_types=0x0
-find_vivid
-
-fail_buffer() { control inject_vidioc_qbuf_error=1; }
-strikes qbuf "vivid: a buffer cannot be queued (inject_vidioc_qbuf_error)" "$(times 10 1)" fail_buffer --so "source.restarts >= $(times 10 1)"
-fail_queue() { control inject_fatal_streaming_error=1; }
-strikes fatal "vivid: the stream fails for good (inject_fatal_streaming_error)" "$(times 10 1)" fail_queue --so "source.restarts >= $(times 10 1)"
-
-# The camera really disappears, and its node may come back with another number.
-bind() { echo vivid.0 >"/sys/bus/platform/drivers/vivid/$1"; }
-rebind() {
-    bind unbind
-    await 15 sh -c "! [ -e $link ]"
-    for_a_while 0 1000
-    bind bind
-    await 15 test -e $link
-}
-strikes rebind "vivid: the driver is unbound while it streams, and bound within a second" "$(times 10 1)" rebind --so "source.restarts >= $(times 10 1)"
-find_vivid
+options=(--size 320x180 --format YUYV --fps 10 --encoder software --qp 20) rate=10
+begin_vivid
+vivid_stream_faults vivid
 
 back() { date -s '-1 hour' >/dev/null; }
 ahead() { date -s '+1 hour' >/dev/null; }
 for way in $(times "back ahead" back); do
     strikes clock-$way "the clock is set $way an hour" "$(times 5 1)" $way --so 'source.restarts == 0'
 done
-halt() {
-    kill -STOP $recorder
-    for_a_while 500 4000
-    kill -CONT $recorder
-}
 strikes halt "camrec is stopped for up to 4 s (SIGSTOP, SIGCONT)" "$(times 5 1)" halt --so 'source.restarts == 0'
 [ -z "$short" ] || exit 0
 
-disconnect() { control disconnect=1; }
-strikes disconnect "vivid: the camera disconnects (disconnect)" 10 disconnect --so 'source.restarts >= 10'
-flag() { control inject_v4l2_buf_flag_error=1; }
-strikes flag "vivid: a buffer comes with an error (inject_v4l2_buf_flag_error)" 20 flag --so 'frames.corrupt >= 20' --so 'source.restarts == 0'
-# These calls are made when a camera is opened, and when it is reopened.
-for call in reqbufs streamon; do
-    control inject_vidioc_${call}_error=1
-    fault="vivid: opened with an error (inject_vidioc_${call}_error)"
-    status=0
-    camrec "${camera[@]}" --frames 1 refused.h264 || status=$?
-    says "$fault: one line names it" "^camrec: $node: VIDIOC_${call^^} failed"
-    on_host trial "$fault" --status $status --wanted 74 --no-file
-    on_host settle "$fault"
-    reopen_with_error() { v4l2-ctl -d "$node" -c inject_vidioc_${call}_error=1 -c disconnect=1; }
-    strikes $call "vivid: the camera disconnects, and is opened again with an error (inject_vidioc_${call}_error)" 5 reopen_with_error --so 'source.restarts >= 5'
-done
-ask() { control inject_req_validate_error=1; }
-strikes request "vivid: a request is refused (inject_req_validate_error), which camrec never makes" 5 ask --so 'source.restarts == 0'
-half() {
-    control fill_percentage_of_frame=50
-    for_a_while 500 3000
-    control fill_percentage_of_frame=100
-}
-strikes half "vivid: pictures are filled by half for up to 3 s (fill_percentage_of_frame)" 5 half --so 'source.restarts == 0'
-freeze() {
-    control percentage_of_dropped_buffers=100
-    for_a_while 3000 8000
-    control percentage_of_dropped_buffers=0
-}
-strikes frozen "vivid: freezes for 3 to 8 s (percentage_of_dropped_buffers=100)" 5 freeze --so 'source.restarts >= 5'
-control percentage_of_dropped_buffers=30
-lasts dropped "vivid: a third of the buffers is dropped (percentage_of_dropped_buffers=30)" 60 --so 'frames.droppedByDriver >= 10'
-control percentage_of_dropped_buffers=0
+vivid_picture_faults vivid
+vivid_call_faults vivid
+
 # Both wrap 16 s, or 128 pictures, after the stream began.
 begins() { v4l2-ctl -d "$node" --stream-mmap=4 --stream-count=1 --verbose 2>&1 | grep -aE -- "$1"; }
 for bits in 1 2; do
@@ -215,9 +103,9 @@ modprobe -r vivid
 
 # An HDMI input: 1280x720 at 24 Hz, which vivid scales.
 modprobe vivid n_devs=1 node_types=0x1 input_types=0x3
+options=(--size 320x180 --format YUYV --encoder software --qp 20) rate=24
 find_vivid
 control dv_timings_signal_mode=4 && control dv_timings=5
-camera=(--device "$node" --size 320x180 --format YUYV --encoder software --qp 20) rate=24
 lose_signal() {
     control dv_timings_signal_mode=$((1 + number % 3)) # none, no lock, out of range
     for_a_while 500 3000

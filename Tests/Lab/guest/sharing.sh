@@ -1,5 +1,5 @@
 #!/bin/bash
-# In the guest: pictures that the camera and the GPU share. vivid writes NV12 into the emulated GPU's memory, which vgem
+# In the guest: pictures that the camera and the GPU share. vivid writes NV12 or YUYV into the emulated GPU's memory, which vgem
 # provides as real DMA-BUFs, or the GPU reads the camera's; nobody maps a picture after the first; what fails is copied.
 set -euo pipefail
 # shellcheck source=guest.sh
@@ -14,16 +14,30 @@ export FAKEGPU_MEMORY
 still_picture "$camera"
 unshared='fail PRIME_HANDLE_TO_FD EMFILE' # the GPU gives no memory away, so that the camera's is used
 
-shared() { # DRIVER ARGUMENTS...: camrec on the emulated GPU
+shared() { # DRIVER ARGUMENTS...: camrec on the emulated GPU, in $format
     local status=0
     launcher=("$LAB/gpu/run" "$1")
-    camrec --device "$camera" --format nv12 --encoder vaapi --overwrite "${@:2}" || status=$?
+    camrec --device "$camera" --format "$format" --encoder vaapi --overwrite "${@:2}" || status=$?
     launcher=()
     return $status
 }
 
+format=nv12
+
 sees() { # WIDTH HEIGHT FILE: writes a picture as the camera's own memory has it
-    v4l2-ctl -d "$camera" --set-fmt-video "width=$1,height=$2,pixelformat=NV12" --stream-mmap=4 --stream-count=1 --stream-skip=2 --stream-to="$3" >"$RESULTS/seen" 2>&1
+    v4l2-ctl -d "$camera" --set-fmt-video "width=$1,height=$2,pixelformat=${format^^}" --stream-mmap=4 --stream-count=1 --stream-skip=2 --stream-to="$3" >"$RESULTS/seen" 2>&1
+}
+
+# Of YUYV, as NV12: chroma is the mean of two rows.
+halve_chroma() { # PICTURE WIDTH
+    "$PYTHON" - "$@" <<'END'
+import sys
+
+picture, row = open(sys.argv[1], "rb").read(), 2 * int(sys.argv[2])
+rows = [picture[start + 1 : start + row : 2] for start in range(0, len(picture), row)]
+chroma = b"".join(bytes((a + b + 1) // 2 for a, b in zip(*pair)) for pair in zip(rows[::2], rows[1::2]))
+open(sys.argv[1], "wb").write(picture[::2] + chroma)
+END
 }
 
 # Each picture of the stream is the raw picture, byte for byte: the emulated GPU codes without loss.
@@ -70,9 +84,10 @@ calls() { # how often functions of the driver were called that are for pictures 
 
 # DRIVER SIZE BYTES MEMORY: what is shared is right, and nobody maps it.
 is_shared() {
-    local name="sharing, $1, $2 in the $4's memory" count
-    local file=$1-$4
+    local name="sharing, $1, ${format^^} $2 in the $4's memory" count
+    local file=$1-$format-$4
     sees "${2%x*}" "${2#*x}" "$RESULTS/$file.nv12"
+    if [ $format = yuyv ]; then halve_chroma "$RESULTS/$file.nv12" "${2%x*}"; fi
     if shared "$1" --size "$2" --frames 8 --zero-copy on --keyframe-interval 4 --report "$RESULTS/$file.json" "$file.h264"; then
         mv "$file.h264" "$RESULTS/"
         on_host check "$name: the camera's bytes are in the stream" has_bytes_of "$file.h264" "$file.nv12"
@@ -90,7 +105,7 @@ is_shared() {
     check "$name: no picture is mapped through the driver" cmp calls-4 calls-12
     # While it records, no picture is in the process's memory.
     rm -f orders
-    FAKEGPU_PICTURES=cheap "$LAB/gpu/run" "$1" "$CAMREC" --device "$camera" --format nv12 --size "$2" --encoder vaapi --control-socket orders --overwrite long.h264 2>stderr &
+    FAKEGPU_PICTURES=cheap "$LAB/gpu/run" "$1" "$CAMREC" --device "$camera" --format $format --size "$2" --encoder vaapi --control-socket orders --overwrite long.h264 2>stderr &
     await 30 test -S orders
     await 5 has_encoded 5 || true
     recorder=$(pgrep -n -f -- '--control-socket orders')
@@ -101,24 +116,36 @@ is_shared() {
     "$CAMREC" ctl orders stop >/dev/null
     wait || true
 }
+# DRIVER MODEL SIZE REASON: what cannot be shared is copied, and is right.
+is_copied() {
+    local name="sharing, $2, ${format^^} $3" file=copied-$2-$format
+    sees "${3%x*}" "${3#*x}" "$RESULTS/$file.nv12"
+    if [ $format = yuyv ]; then halve_chroma "$RESULTS/$file.nv12" "${3%x*}"; fi
+    if FAKEGPU_DEVICES=$2 shared "$1" --size "$3" --frames 8 --keyframe-interval 4 --report "$RESULTS/$file.json" "$file.h264"; then
+        mv "$file.h264" "$RESULTS/"
+        on_host check "$name: the copies are right" has_bytes_of "$file.h264" "$file.nv12"
+        on_host check "$name: the report says why" report "$file.json" 'encoder.zeroCopy.shared == 0' 'encoder.zeroCopy.copied == 8' "'$4' in encoder.zeroCopy.reason"
+    else
+        fail "$name" "$(tail -n 3 stderr)"
+    fi
+    FAKEGPU_DEVICES=$2 shared "$1" --size "$3" --frames 8 --zero-copy on refused.h264 || true
+    check "$name: --zero-copy on" error_names stderr "zero-copy on: .*$4"
+}
 if has_gpu "sharing, iHD" iHD; then
     is_shared iHD 640x360 345600 gpu
     # Its rows end before those that the encoder codes.
     FAKEGPU_FAULTS=$unshared is_shared iHD 320x180 86400 camera
+    format=yuyv
+    is_shared iHD 640x360 460800 gpu
+    FAKEGPU_FAULTS=$unshared is_shared iHD 320x180 115200 camera
+    is_copied iHD skylake 640x360 'does not convert YUYV'
+    format=nv12
 fi
 if has_gpu "sharing, radeonsi" radeonsi; then
     is_shared radeonsi 1280x720 1382400 gpu
-    # Its rows are 768 bytes apart, the camera's 640: pictures are copied.
-    sees 640 360 "$RESULTS/copied.nv12"
-    if shared radeonsi --size 640x360 --frames 8 --keyframe-interval 4 --report "$RESULTS/copied.json" copied.h264; then
-        mv copied.h264 "$RESULTS/"
-        on_host check "sharing, radeonsi, 640x360: the copies are right" has_bytes_of copied.h264 copied.nv12
-        on_host check "sharing, radeonsi, 640x360: the report says why" report copied.json 'encoder.zeroCopy.shared == 0' 'encoder.zeroCopy.copied == 8' 'len(encoder.zeroCopy.reason) > 0'
-    else
-        fail "sharing, radeonsi, 640x360" "$(tail -n 3 stderr)"
-    fi
-    shared radeonsi --size 640x360 --frames 8 --zero-copy on refused.h264 || true
-    check "sharing, radeonsi, 640x360: --zero-copy on" error_names stderr 'zero-copy on: the GPU does not take'
+    # Its rows are 768 bytes apart, the camera's 640.
+    is_copied radeonsi renoir 640x360 'does not take'
+    format=yuyv is_copied radeonsi renoir 640x360 'does not convert YUYV'
 fi
 
 # What fails costs no more than it does otherwise. A GPU that is lost or stuck is given up, and software reads the memory.
@@ -159,3 +186,5 @@ if has_gpu "sharing, faults" iHD; then
         'encoder.zeroCopy.memory == "gpu"' 'source.restarts >= 1'
     on_host check "sharing, a camera that disconnects: the recording is sound" is_sound broken.h264
 fi
+
+bash "$LAB/faults/sharing.sh" --short

@@ -103,6 +103,8 @@ static size_t engines(void *answer)
         if (classes[i] == I915_ENGINE_CLASS_VIDEO)
             info->engines[i].capabilities =
                 I915_VIDEO_CLASS_CAPABILITY_HEVC | I915_VIDEO_AND_ENHANCE_CLASS_CAPABILITY_SFC;
+        if (classes[i] == I915_ENGINE_CLASS_VIDEO_ENHANCE)
+            info->engines[i].capabilities = I915_VIDEO_AND_ENHANCE_CLASS_CAPABILITY_SFC;
     }
     return sizeof *info + ENGINE_COUNT * sizeof *info->engines;
 }

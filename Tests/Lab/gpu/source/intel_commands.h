@@ -128,12 +128,27 @@ enum media_command {
     HUC_VIRTUAL_ADDR_STATE = 0x7584,
 };
 
-/* Media commands of the render engine, which has taken PIPELINE_SELECT, and of the video enhancement engine. */
+/* Media commands of the render engine, which has taken PIPELINE_SELECT. */
 enum shader_command {
     MEDIA_OBJECT = 0x7100,
     MEDIA_OBJECT_WALKER = 0x7103,
     GPGPU_WALKER = 0x7105,
+};
+
+/* Media commands of the video enhancement engine, and dwords of theirs (mhw_vebox_hwcmd_g11_X.h). */
+enum vebox_command {
+    VEBOX_SURFACE_STATE = 0x7400,
+    VEBOX_STATE = 0x7402,
     VEBOX_DI_IECP = 0x7403,
+};
+
+enum { VEBOX_OPCODE = 4 }; /* bits 26:24 of theirs */
+
+enum vebox_dwords {
+    VEBOX_COLOURS = 4, /* of VEBOX_STATE: the address of VEBOX_IECP_STATE */
+    VEBOX_CHROMA = 18,
+    VEBOX_INPUT = 2, /* of VEB_DI_IECP: addresses */
+    VEBOX_OUTPUT = 12,
 };
 
 /* DW1 of MFX_PIPE_MODE_SELECT: the standard in bits 3:0, bit 4 for encoding. Of HCP_PIPE_MODE_SELECT: bit 0 for
@@ -176,6 +191,32 @@ static inline int32_t get_signed(const uint32_t *words, struct command_field fie
 #define SURFACE_HALF_PITCH_FOR_CHROMA FIELD(3, 2, 2)
 #define SURFACE_CHROMA_ROW FIELD(4, 14, 0)
 #define SURFACE_CR_ROW FIELD(5, 15, 0)
+
+/* VEBOX_SURFACE_STATE, where it is not like MFX_SURFACE_STATE. */
+#define VEBOX_INTERLEAVED_CHROMA FIELD(3, 20, 20)
+#define VEBOX_FORMAT FIELD(3, 31, 27)
+/* Of the dword VEBOX_CHROMA. */
+#define VEBOX_CHROMA_ROW_OFFSET FIELD(0, 9, 7)
+/* VEBOX_IECP_STATE: what changes colours. */
+#define VEBOX_STD_ENABLE FIELD(0, 0, 0)
+#define VEBOX_STE_ENABLE FIELD(0, 1, 1)
+#define VEBOX_ACE_ENABLE FIELD(29, 0, 0)
+#define VEBOX_TCC_ENABLE FIELD(42, 7, 7)
+#define VEBOX_PROCAMP_ENABLE FIELD(53, 0, 0)
+#define VEBOX_CSC_ENABLE FIELD(55, 31, 31)
+#define VEBOX_CCM_ENABLE FIELD(70, 31, 31)
+#define VEBOX_FRONT_END_CSC_ENABLE FIELD(85, 31, 31)
+
+enum vebox_fields {
+    VEBOX_IS_OUTPUT = 1,              /* DW1 of VEBOX_SURFACE_STATE */
+    VEBOX_YUYV = 0,                   /* VEBOX_FORMAT */
+    VEBOX_UYVY = 3,
+    VEBOX_PLANAR_420 = 4,
+    VEBOX_IECP = 1 << 2,              /* DW1 of VEBOX_STATE */
+    VEBOX_OTHER_FEATURES = 0x213c1b, /* there: gamut, noise, deinterlacing, raw pictures, alpha, LACE, gamma */
+};
+
+#define VEBOX_3D_LUT (1U << 31) /* of the dword VEBOX_CHROMA */
 
 /* MFX_AVC_IMG_STATE: sizes in macroblocks, less one. From dword 13 on it is for decoders that read slice headers. */
 #define MFX_AVC_IMG_WIDTH FIELD(2, 7, 0)

@@ -10,6 +10,7 @@
 #include "report.h"
 #include "settings.h"
 #include "surface.h"
+#include "vebox.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,7 @@ struct mfx_context {
     unsigned pictures;
     bool decodes;
     struct mfd *mfd; /* null while there was nothing to decode */
+    struct vebox vebox;
 };
 
 /* ---- Contexts */
@@ -126,6 +128,11 @@ void mfx_free_contexts(struct file *file)
 uint32_t *mfx_registers(struct mfx_context *context)
 {
     return (uint32_t *)context->registers;
+}
+
+struct vebox *mfx_vebox(struct mfx_context *context)
+{
+    return &context->vebox;
 }
 
 uint32_t mfx_coded_bytes(const struct mfx_context *context)

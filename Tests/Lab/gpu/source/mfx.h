@@ -29,4 +29,7 @@ uint64_t mfx_next_huc_batch(const struct mfx_context *context);
 void mfx_took_huc_batch(struct mfx_context *context, uint64_t next);
 bool mfx_is_hevc(const struct mfx_context *context);
 
+/* The video enhancement engine's. */
+struct vebox *mfx_vebox(struct mfx_context *context);
+
 #endif

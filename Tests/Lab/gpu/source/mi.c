@@ -6,6 +6,7 @@
 #include "mfx.h"
 #include "report.h"
 #include "settings.h"
+#include "vebox.h"
 
 #include <drm.h>
 #include <i915_drm.h>
@@ -312,10 +313,8 @@ static void flush(struct batch *batch, const struct command *command)
 /* What is neither MI's nor a video engine's: nothing happens, but pictures that depend on it will not be right. */
 static void pass_over(const struct batch *batch, uint32_t command)
 {
-    if (batch->shaders && (command == MEDIA_OBJECT || command == MEDIA_OBJECT_WALKER || command == GPGPU_WALKER))
+    if (command == MEDIA_OBJECT || command == MEDIA_OBJECT_WALKER || command == GPGPU_WALKER)
         report_undone(batch->file->device, "a shader");
-    else if (command == VEBOX_DI_IECP)
-        report_undone(batch->file->device, "video processing");
 }
 
 static void execute_media(struct batch *batch, const struct command *command)
@@ -326,8 +325,10 @@ static void execute_media(struct batch *batch, const struct command *command)
         batch->shaders = true;
     if ((command->header >> 27 & 3) != MEDIA_PIPELINE)
         return;
-    if (batch->shaders || name == VEBOX_DI_IECP)
+    if (batch->shaders)
         pass_over(batch, name);
+    else if ((command->header >> 24 & 7) == VEBOX_OPCODE)
+        vebox_execute(batch, mfx_vebox(batch->mfx), command->words, command->count);
     else
         mfx_execute(batch, command->words, command->count);
 }

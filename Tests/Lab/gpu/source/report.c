@@ -265,6 +265,7 @@ static void write_pictures(FILE *file, const struct statistics *statistics)
     write_number(file, ",", "damaged", statistics->damaged);
     write_number(file, ",", "failed", statistics->undecoded);
     fprintf(file, "}");
+    write_number(file, ",", "converted", statistics->converted);
     write_number(file, ",", "memory_peak", statistics->memory_peak);
     write_number(file, ",", "imports", statistics->imports);
     write_number(file, ",", "faults", statistics->faults);

@@ -56,6 +56,7 @@ struct statistics {
     uint64_t pictures[2], intra, skipped, failed; /* pictures: H.265, H.264 */
     uint64_t coded_bytes;
     uint64_t decoded[DECODER_CODECS], damaged, undecoded; /* by codec; damaged ones are among them */
+    uint64_t converted; /* pictures that got another layout */
     uint64_t sessions_opened, sessions_closed;
     uint64_t memory_peak, imports, faults;
     struct leftovers closed; /* by closing the node */

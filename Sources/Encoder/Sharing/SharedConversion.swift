@@ -1,0 +1,71 @@
+import Acceleration
+import CFFmpeg
+import CVAAPI
+import Pictures
+
+/// Has a GPU convert packed 4:2:2 to the NV12 that its encoder takes, in surfaces of its own.
+///
+/// Used by the thread that encodes.
+final class SharedConversion {
+    private let connection: VADisplayConnection
+    private let processor: cvaapi_processor
+    /// Surfaces of the pictures' size, which the driver fills up to the coded size as it does those of a camera.
+    private let frames: UnsafeMutablePointer<AVBufferRef>
+
+    /// Starts the GPU's video processing.
+    /// - Returns: nil if its driver does not convert the format.
+    init?(of format: PictureFormat, on connection: VADisplayConnection) throws(EncoderError) {
+        let (pixelFormat, size) = (format.pixelFormat, format.size)
+        guard let (width, height) = size.unsigned else { return nil }
+        let opened = try connection.encodingCall {
+            () -> (cvaapi_processor, UnsafeMutablePointer<AVBufferRef>)? in
+            var processor = cvaapi_processor()
+            guard SharedConversion.isPossible(from: pixelFormat, on: connection),
+                cvaapi_processor_open(connection.display, width, height, &processor) == VA_STATUS_SUCCESS
+            else { return nil }
+            if case .success(let frames) = SurfacePool.make(on: connection, size: size) {
+                return (processor, frames)
+            }
+            cvaapi_processor_close(&processor)
+            return nil
+        }
+        guard let opened else { return nil }
+        (self.connection, processor, frames) = (connection, opened.0, opened.1)
+    }
+
+    deinit {
+        let (processor, frames) = (processor, frames)
+        try? connection.call {
+            var (processor, frames) = (processor, Optional(frames))
+            cvaapi_processor_close(&processor)
+            av_buffer_unref(&frames)
+        }
+    }
+
+    /// Whether the driver says that it converts a format. Call it inside a connection's `call`.
+    static func isPossible(from format: PixelFormat, on connection: VADisplayConnection) -> Bool {
+        guard let fourcc = format.fourcc,
+            connection.entryPoints(of: VAProfileNone).contains(VAEntrypointVideoProc)
+        else { return false }
+        return cvaapi_processes(connection.display, fourcc)
+    }
+
+    /// Has a surface converted into another, which the frame then holds; the driver keeps the order with what uses it later.
+    /// - Returns: the other surface, or what the driver says.
+    func convert(
+        _ surface: SharedSurface, into frame: UnsafeMutablePointer<AVFrame>
+    ) throws(EncoderError) -> Result<VASurfaceID, SharedSurface.Refusal> {
+        let target = try SurfacePool.take(from: frames, into: frame, on: connection)
+        let status = withUnsafePointer(to: processor) { cvaapi_process($0, surface.id, target) }
+        if status == VA_STATUS_SUCCESS { return .success(target) }
+        av_frame_unref(frame)
+        return .failure(SharedSurface.Refusal(reason: String(cString: vaErrorStr(status))))
+    }
+}
+
+extension PictureSize {
+    fileprivate var unsigned: (UInt32, UInt32)? {
+        guard let width = UInt32(exactly: width), let height = UInt32(exactly: height) else { return nil }
+        return (width, height)
+    }
+}
