@@ -15,12 +15,13 @@ final class SharedConversion {
     /// Starts the GPU's video processing.
     /// - Returns: nil if its driver does not convert the format.
     init?(of format: PictureFormat, on connection: VADisplayConnection) throws(EncoderError) {
-        let (pixelFormat, size) = (format.pixelFormat, format.size)
-        guard let (width, height) = size.unsigned else { return nil }
+        let size = format.size
+        guard let (width, height) = size.unsigned, let fourcc = format.pixelFormat.fourcc else { return nil }
         let opened = try connection.encodingCall {
             () -> (cvaapi_processor, UnsafeMutablePointer<AVBufferRef>)? in
             var processor = cvaapi_processor()
-            guard SharedConversion.isPossible(from: pixelFormat, on: connection),
+            guard connection.entryPoints(of: VAProfileNone).contains(VAEntrypointVideoProc),
+                cvaapi_processes(connection.display, fourcc),
                 cvaapi_processor_open(connection.display, width, height, &processor) == VA_STATUS_SUCCESS
             else { return nil }
             if case .success(let frames) = SurfacePool.make(on: connection, size: size) {
@@ -40,14 +41,6 @@ final class SharedConversion {
             cvaapi_processor_close(&processor)
             av_buffer_unref(&frames)
         }
-    }
-
-    /// Whether the driver says that it converts a format. Call it inside a connection's `call`.
-    static func isPossible(from format: PixelFormat, on connection: VADisplayConnection) -> Bool {
-        guard let fourcc = format.fourcc,
-            connection.entryPoints(of: VAProfileNone).contains(VAEntrypointVideoProc)
-        else { return false }
-        return cvaapi_processes(connection.display, fourcc)
     }
 
     /// Has a surface converted into another, which the frame then holds; the driver keeps the order with what uses it later.

@@ -37,12 +37,11 @@ public final class SharedSurfaces: SharedMemorySource, Sendable {
     public func reads(_ format: PictureFormat) -> Bool {
         guard format.isShareable, record.refusal == nil, let connection else { return false }
         if format.pixelFormat == .nv12 { return true }
-        if (try? connection.call({ SharedConversion.isPossible(from: format.pixelFormat, on: connection) }))
-            == true
-        {
-            return true
-        }
-        record.refuse("the driver of \(connection.node) does not convert \(format.pixelFormat)")
+        do throws(EncoderError) {
+            // A driver may list what it cannot do.
+            if try SharedConversion(of: format, on: connection) != nil { return true }
+            record.refuse("the driver of \(connection.node) does not convert \(format.pixelFormat)")
+        } catch { noteHang(of: error) }
         return false
     }
 
