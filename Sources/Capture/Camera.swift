@@ -131,6 +131,7 @@ public struct Camera: ~Copyable {
         sharing: (any SharedMemorySource)? = nil
     ) throws(CaptureError) -> CameraStream {
         try device.claim()
+        sharing?.prepare()
         try VideoInputs(device: device).select(request)
         let settled = try FormatNegotiation(device: device, isMultiPlanar: isMultiPlanar).settle(request)
         var granted = settled.format

@@ -24,6 +24,8 @@ public final class CameraStream: CaptureStream {
     private let sharing: (any SharedMemorySource)?
     /// Whether a picture came since the buffers were requested.
     private var hasDelivered = false
+    /// Whether the memory that others read may be why none comes.
+    private var isSharingBlamed = false
     /// The buffers that the driver has, as bits.
     private var queued: UInt32 = 0
     /// The buffers that readers hold, as bits.
@@ -40,7 +42,7 @@ public final class CameraStream: CaptureStream {
     private static let plausibleAge = Duration.seconds(60)
     private static let measuringPatience = Duration.seconds(3)
 
-    /// - Parameter sharing: reads the pictures in the camera's place; nil if the processor does.
+    /// - Parameter sharing: reads the pictures in the processor's place; nil if the processor does.
     init(
         device: V4L2Device, identity: SourceIdentity, isMultiPlanar: Bool, format: PictureFormat,
         sharing: (any SharedMemorySource)? = nil
@@ -72,8 +74,10 @@ public final class CameraStream: CaptureStream {
     public var exposure: Exposure? { CameraControls(device: device).exposure }
 
     public func start() throws(CaptureError) {
+        if isSharingBlamed { try stopSharing() }
         do throws(CaptureError) { try beginStreaming() } catch {
-            guard blameSharing(for: error) else { throw error }
+            blameSharing(for: error)
+            guard isSharingBlamed else { throw error }
             try stopSharing()
             try beginStreaming()
         }
@@ -118,21 +122,22 @@ public final class CameraStream: CaptureStream {
 
     public func restart() throws(CaptureError) {
         endStreaming()
-        if pool.isShared, !hasDelivered { try stopSharing() }
         try start()
     }
 
     /// Takes note that a camera has delivered nothing so far into memory that others read: it may be what it does not
     /// cope with.
-    /// - Returns: whether that is so.
-    private func blameSharing(for failure: CaptureError) -> Bool {
-        guard pool.isShared, !hasDelivered, failure.kind != .lost else { return false }
+    private func blameSharing(for failure: CaptureError) {
+        guard pool.isShared, !hasDelivered, failure.kind != .lost, failure.kind != .sourceChanged else {
+            return
+        }
+        isSharingBlamed = true
         sharing?.giveUp("the camera delivered nothing into shared memory (\(failure.reason))")
-        return true
     }
 
     /// Maps buffers of the camera's own in place of those that others read.
     private func stopSharing() throws(CaptureError) {
+        isSharingBlamed = false
         let buffers = try CameraBuffers.queued(
             on: device, isMultiPlanar: isMultiPlanar, format: format, sharing: nil)
         (pool, requests, queued, held) = (buffers.pool, buffers.requests, buffers.all, 0)
@@ -173,7 +178,7 @@ public final class CameraStream: CaptureStream {
                 if let buffer = try dequeue() { return .buffer(buffer) }
             }
         } catch {
-            _ = blameSharing(for: error)
+            blameSharing(for: error)
             throw error
         }
     }

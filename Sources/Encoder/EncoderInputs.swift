@@ -64,7 +64,7 @@ final class EncoderInputs {
     func recordHang(on node: String) {
         nodes[node, default: NodeRecord()].hangs += 1
         if surfaces?.connection.node == node { surfaces = nil }
-        sharedSurfaces?.forget()
+        sharedSurfaces?.forget(node)
     }
 
     /// Notes that the open encoder failed. What it did besides encoding may be what failed: the next one does without that,
@@ -72,8 +72,8 @@ final class EncoderInputs {
     /// - Returns: whether there was such a thing.
     func blameExtras() -> Bool {
         if jpeg.blame() { return true }
-        guard sharing.blame() else { return false }
-        sharedSurfaces?.forget()
+        guard let node = sharing.blame() else { return false }
+        sharedSurfaces?.forget(node)
         return true
     }
 

@@ -8,6 +8,9 @@ import Synchronization
 final class HeldBuffers: Sendable {
     private let state = Mutex(State())
 
+    /// An encoder that holds more returns none: the camera would be left without buffers.
+    private static let most = 2 * PixelBufferPool.heldByReader
+
     private struct State {
         var buffers: [(number: Int, claim: PixelBufferClaim)] = []
         var isOver = false
@@ -21,29 +24,34 @@ final class HeldBuffers: Sendable {
     /// - Parameter number: the frame's.
     func hold(_ buffer: borrowing PixelBuffer, number: Int) {
         // Made under the lock: whoever ends this owns the buffer until then.
-        state.withLock { state in
-            if !state.isOver { state.buffers.append((number, buffer.retain())) }
+        let oldest = state.withLock { state -> PixelBufferClaim? in
+            guard !state.isOver else { return nil }
+            state.buffers.append((number, buffer.retain()))
+            return state.buffers.count > Self.most ? state.buffers.removeFirst().claim : nil
         }
+        oldest?.giveBack()
     }
 
     /// Gives the buffer of a picture that came out back, if it has one, and those of pictures that the encoder lost: none
     /// comes out before more earlier ones than it reads at once.
     func letGo(ofNumber number: Int) {
-        state.withLock { state in
-            state.buffers.removeAll { buffer in
-                let isDone = buffer.number == number || buffer.number < number - PixelBufferPool.heldByReader
-                if isDone { buffer.claim.giveBack() }
-                return isDone
-            }
-        }
+        giveBackAll { $0 == number || $0 < number - PixelBufferPool.heldByReader }
     }
 
     /// Gives the buffers back whose pictures will never come out, and holds none any more.
     func letGoOfAll() {
-        state.withLock { state in
-            state.isOver = true
-            for buffer in state.buffers { buffer.claim.giveBack() }
-            state.buffers.removeAll(keepingCapacity: true)
+        state.withLock { $0.isOver = true }
+        giveBackAll { _ in true }
+    }
+
+    /// One at a time, and without the lock: with the last one a pool may end, which calls a driver.
+    private func giveBackAll(_ isDone: (Int) -> Bool) {
+        while true {
+            let claim = state.withLock { state in
+                state.buffers.firstIndex { isDone($0.number) }.map { state.buffers.remove(at: $0).claim }
+            }
+            guard let claim else { return }
+            claim.giveBack()
         }
     }
 }

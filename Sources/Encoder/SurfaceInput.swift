@@ -136,12 +136,13 @@ final class SurfaceInput: EncoderInput {
     /// Has the GPU read pictures where the camera wrote them, if it can.
     func shareMemory(_ way: ZeroCopyWay, _ record: SharingRecord) throws(EncoderError) {
         sharingRecord = record
-        let obstacle = record.begin(on: connection.node) ?? converters.obstacleToSharing
-        if let obstacle = way == .off ? "--zero-copy off" : obstacle {
+        let (session, obstacle) = record.begin(on: connection.node)
+        if let obstacle = way == .off ? "--zero-copy off" : obstacle ?? converters.obstacleToSharing {
             return try copy(because: obstacle, way)
         }
         sharing = SharedPictures(
-            of: converters.source, on: connection, isRequired: way == .on, record: record)
+            of: converters.source, on: connection, isRequired: way == .on, record: record,
+            session: session)
     }
 
     /// Serves another encoder. Pictures are copied from now on if it holds more of the camera's buffers than there are.

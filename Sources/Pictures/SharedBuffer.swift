@@ -51,13 +51,14 @@ final class SharedBuffer: Sendable {
             return count == 0
         }
         guard isFree else { return false }
-        // Whoever has the lock now is a thread that was given up: it waits for a device.
-        _ = view.withLockIfAvailable { view in
+        // Whoever has the lock now is a thread that was given up, and waits for a device: whoever gets the buffer next would
+        // wait for it, too, so it stays out of use.
+        return view.withLockIfAvailable { view in
             if view.isRead { memory.synchronize(isEnd: true) }
             view.isRead = false
             if !staysShown { hide(&view) }
-        }
-        return true
+            return true
+        } ?? false
     }
 
     /// Lets the processor see the picture until the buffer has no owner any more.
@@ -65,10 +66,10 @@ final class SharedBuffer: Sendable {
         view.withLock { view in
             guard !view.isRead else { return }
             if !view.isMapped {
+                view.isMapped = memory.map(over: place)
                 // The first buffer could be mapped, so this fails only if the system has no memory for page tables. The
-                // picture is black then.
-                if !memory.map(over: place) { reserve(PROT_READ | PROT_WRITE) }
-                view.isMapped = true
+                // picture is zeros then, which are green.
+                if !view.isMapped { reserve(PROT_READ | PROT_WRITE) }
             }
             memory.synchronize(isEnd: false)
             view.isRead = true
@@ -77,7 +78,7 @@ final class SharedBuffer: Sendable {
 
     /// Ends what the processor sees if the buffer has no owner.
     func hideIfFree() {
-        view.withLock { view in
+        _ = view.withLockIfAvailable { view in
             if owners.withLock({ $0 == 0 }) { hide(&view) }
         }
     }

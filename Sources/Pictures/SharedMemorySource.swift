@@ -2,6 +2,9 @@
 ///
 /// Safe to use from any thread.
 public protocol SharedMemorySource: AnyObject, Sendable {
+    /// Begins what takes time before memory can be allocated, as the camera's format is negotiated meanwhile.
+    func prepare()
+
     /// Whether it may read pictures of a format as they are.
     func reads(_ format: PictureFormat) -> Bool
 

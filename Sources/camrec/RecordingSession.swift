@@ -71,6 +71,10 @@ struct RecordingSession {
         try command.preflight(at: WallTime.now)
         let motion = try command.motion.plan(crop: command.picture.framing.crop)
         let sharedSurfaces = sharedSurfaces(motion)
+        defer {
+            sharedSurfaces?.settle()
+            if sharedSurfaces?.hasHung == true { leavesThread = true }
+        }
         let stream = try openSource(&service, sharedSurfaces, until: deadline)
         service.begin(
             frameInterval: stream.format.frameRate.frameDuration,
@@ -133,14 +137,14 @@ struct RecordingSession {
                 status,
                 isComplete: isComplete(deadline)
                     || !limits.servesOn && recording.hasAllFrames(of: limits)),
-            leavesThread: outcome.leavesThread || hasHungNode(providers))
+            leavesThread: outcome.leavesThread || hasHungNode(providers) || sharedSurfaces?.hasHung == true)
     }
 
     /// Returns the GPU's memory for a camera to write into; nil if every picture is copied anyway.
     private func sharedSurfaces(_ motion: MotionPlan?) -> SharedSurfaces? {
-        guard motion == nil, command.picture.framing.isPlain, command.picture.overlay == nil else {
-            return nil
-        }
+        guard motion == nil, command.picture.framing.isPlain, command.picture.overlay == nil,
+            command.configurations.allSatisfy({ $0.colorRange == nil && $0.colorMatrix == nil })
+        else { return nil }
         return SharedSurfaces(command.encoder.request, codecs: command.codecs)
     }
 

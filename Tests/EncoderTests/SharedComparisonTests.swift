@@ -58,18 +58,35 @@ import Testing
         }
     }
 
-    /// - Parameter seen: NV12 without padding.
+    @Test("a grey picture says little")
+    func grey() throws {
+        let format = try #require(Self.format(.nv12))
+        let grey = [UInt8](repeating: 128, count: format.minimumLengths[0])
+        #expect(Self.result(format, grey, grey) == .same(isTelling: false))
+        var telling = grey
+        (telling[0], telling[64], telling[65]) = (16, 100, 200)
+        #expect(Self.result(format, telling, telling) == .same(isTelling: true))
+    }
+
     private static func isSame(_ format: PictureFormat, _ picture: [UInt8], _ seen: [UInt8]) -> Bool {
+        result(format, picture, seen) != .different
+    }
+
+    /// - Parameter seen: NV12 without padding.
+    private static func result(
+        _ format: PictureFormat, _ picture: [UInt8], _ seen: [UInt8]
+    ) -> SharedComparison.Result {
         var seen = seen
         return picture.withUnsafeBytes { bytes in
             let planes = format.planes.map {
                 UnsafeRawBufferPointer(rebasing: bytes[$0.offset..<$0.offset + $0.length])
             }
             return seen.withUnsafeMutableBufferPointer { seen in
-                guard let start = seen.baseAddress else { return false }
+                guard let start = seen.baseAddress else { return .different }
                 let width = format.size.width
-                return SharedComparison(format, planes).isSame(
-                    as: SurfaceWriter.Planes(
+                var comparison = SharedComparison(format, planes)
+                return comparison.result(
+                    of: SurfaceWriter.Planes(
                         luma: PictureSurface.Plane(start, stride: width),
                         chroma: PictureSurface.Plane(start + width * format.size.height, stride: width)))
             }

@@ -10,7 +10,7 @@ import Testing
     func counts() {
         let record = SharingRecord()
         #expect(record.outcome == nil, "no GPU, no outcome")
-        #expect(record.begin(on: Self.node) == nil)
+        #expect(record.begin(on: Self.node).obstacle == nil)
         record.countCompared(bytes: 100)
         record.countShared(.gpu)
         record.countShared(.camera)
@@ -24,20 +24,29 @@ import Testing
     @Test("an encoder that failed while it read the camera's memory is opened again without")
     func blame() {
         let record = SharingRecord()
-        _ = record.begin(on: Self.node)
-        #expect(!record.blame(), "it had read nothing")
-        record.countShared(.gpu)
-        #expect(record.blame())
-        #expect(record.hasGivenUp(Self.node) && record.begin(on: Self.node) != nil)
-        #expect(!record.blame(), "the next failure is the encoder's own")
-        #expect(record.begin(on: "/dev/dri/renderD129") == nil, "another GPU may read it")
+        let session = record.begin(on: Self.node).session
+        #expect(record.blame() == nil, "it had read nothing")
+        #expect(record.noteUse(by: session))
+        #expect(record.blame() == Self.node, "already the first picture may be too much")
+        #expect(record.hasGivenUp(Self.node) && record.begin(on: Self.node).obstacle != nil)
+        #expect(record.blame() == nil, "the next failure is the encoder's own")
+        #expect(record.begin(on: "/dev/dri/renderD129").obstacle == nil, "another GPU may read it")
+    }
+
+    @Test("an encoder that was replaced, and whose thread comes back, decides nothing any more")
+    func late() {
+        let record = SharingRecord()
+        let former = record.begin(on: Self.node).session
+        let current = record.begin(on: Self.node).session
+        record.giveUp(Self.node, "a picture that the camera has overwritten", by: former)
+        #expect(!record.noteUse(by: former) && record.blame() == nil)
+        #expect(!record.hasGivenUp(Self.node) && record.noteUse(by: current))
     }
 
     @Test("a GPU that sees another picture is given up for good")
     func giveUp() {
         let record = SharingRecord()
-        _ = record.begin(on: Self.node)
-        record.giveUp(Self.node, "different")
-        #expect(record.begin(on: Self.node) == "different" && record.outcome?.reason == "different")
+        record.giveUp(Self.node, "different", by: record.begin(on: Self.node).session)
+        #expect(record.begin(on: Self.node).obstacle == "different" && record.outcome?.reason == "different")
     }
 }

@@ -1,61 +1,121 @@
-import Glibc
 import Pictures
 
-/// Compares the NV12 that a GPU sees with what a camera wrote.
+/// Compares the NV12 that a GPU sees with what a camera wrote: byte for byte, but for the chroma of packed 4:2:2, which is
+/// halved on the way.
+///
+/// Rows are copied before they are looked at: a GPU's memory may be slow to read.
 struct SharedComparison {
+    enum Result: Hashable {
+        /// Telling if the picture has light and dark, and colours.
+        case same(isTelling: Bool)
+        case different
+    }
+
     private let format: PictureFormat
     private let planes: [UnsafeRawBufferPointer]
+    private var upper: [UInt8]
+    private var lower: [UInt8]
+    private var seen: [UInt8]
+    private var luma = Range()
+    private var chroma = (first: Range(), second: Range())
+    /// How far the halved chroma is from the mean of two rows, in all.
+    private var differences = 0
 
-    /// How far the GPU's chroma may be from the mean of two rows.
+    /// How far it may be.
     private static let tolerance = (each: 2, mean: 0.5)
+
+    /// What a plane's samples lie between.
+    private struct Range {
+        private static let telling = 16
+        private var (least, most) = (UInt8.max, UInt8.min)
+
+        mutating func add(_ value: UInt8) { (least, most) = (min(least, value), max(most, value)) }
+
+        var varies: Bool { Int(most) - Int(least) >= Self.telling }
+    }
 
     /// - Parameter planes: of a picture in that format, which the caller keeps.
     init(_ format: PictureFormat, _ planes: [UnsafeRawBufferPointer]) {
         (self.format, self.planes) = (format, planes)
+        let rowBytes = format.planes.map(\.rowBytes).max() ?? 0
+        upper = [UInt8](repeating: 0, count: rowBytes)
+        (lower, seen) = (upper, upper)
     }
 
-    /// Whether NV12 is the same, byte for byte; of packed 4:2:2 the luma, and nearly so chroma, which is halved.
-    func isSame(as seen: SurfaceWriter.Planes) -> Bool {
-        switch format.pixelFormat.arrangement {
-        case .packed422(.yuyv): isNearly(seen, lumaFirst: true)
-        case .packed422(.uyvy): isNearly(seen, lumaFirst: false)
-        default: isEqual(seen)
-        }
+    /// Compares the picture with what the GPU sees.
+    mutating func result(of surface: SurfaceWriter.Planes) -> Result {
+        let isSame =
+            switch format.pixelFormat.arrangement {
+            case .packed422(.yuyv): isNearly(surface, lumaFirst: true)
+            case .packed422(.uyvy): isNearly(surface, lumaFirst: false)
+            default: isEqual(surface)
+            }
+        guard isSame else { return .different }
+        return .same(isTelling: luma.varies && chroma.first.varies && chroma.second.varies)
     }
 
-    private func isEqual(_ seen: SurfaceWriter.Planes) -> Bool {
-        for (plane, (number, place)) in zip([seen.luma, seen.chroma], format.planes.enumerated()) {
-            guard let start = planes[number].baseAddress else { return false }
-            for row in 0..<place.rows
-            where memcmp(plane.base + row * plane.stride, start + row * place.stride, place.rowBytes) != 0 {
-                return false
+    private mutating func isEqual(_ surface: SurfaceWriter.Planes) -> Bool {
+        guard planes.count == 2, format.planes.count == 2 else { return false }
+        for row in 0..<format.planes[0].rows {
+            take(row, of: 0, into: &upper)
+            take(row, of: surface.luma)
+            for column in 0..<format.planes[0].rowBytes {
+                guard upper[column] == seen[column] else { return false }
+                luma.add(upper[column])
             }
         }
-        return planes.count == 2
-    }
-
-    private func isNearly(_ seen: SurfaceWriter.Planes, lumaFirst: Bool) -> Bool {
-        guard let place = format.planes.first, let pixels = planes.first else { return false }
-        let (luma, chroma) = lumaFirst ? (0, 1) : (1, 0)
-        var sum = 0
-        for row in 0..<format.size.height {
-            let bytes = UnsafeRawBufferPointer(rebasing: pixels[(row * place.stride)...])
-            let wanted = seen.luma.base + row * seen.luma.stride
-            for column in 0..<format.size.width where bytes[2 * column + luma] != wanted[column] {
-                return false
+        for row in 0..<format.planes[1].rows {
+            take(row, of: 1, into: &upper)
+            take(row, of: surface.chroma)
+            for column in stride(from: 0, to: format.planes[1].rowBytes - 1, by: 2) {
+                guard upper[column] == seen[column], upper[column + 1] == seen[column + 1] else {
+                    return false
+                }
+                chroma.first.add(upper[column])
+                chroma.second.add(upper[column + 1])
             }
         }
-        for row in 0..<format.size.height / 2 {
-            let upper = UnsafeRawBufferPointer(rebasing: pixels[(2 * row * place.stride)...])
-            let lower = UnsafeRawBufferPointer(rebasing: pixels[((2 * row + 1) * place.stride)...])
-            let wanted = seen.chroma.base + row * seen.chroma.stride
-            for column in 0..<format.size.width {
-                let mean = (Int(upper[2 * column + chroma]) + Int(lower[2 * column + chroma]) + 1) / 2
-                let difference = abs(Int(wanted[column]) - mean)
+        return true
+    }
+
+    private mutating func isNearly(_ surface: SurfaceWriter.Planes, lumaFirst: Bool) -> Bool {
+        guard planes.count == 1 else { return false }
+        let (width, height) = (format.size.width, format.size.height)
+        let (lumaPlace, chromaPlace) = lumaFirst ? (0, 1) : (1, 0)
+        for row in stride(from: 0, to: height - 1, by: 2) {
+            take(row, of: 0, into: &upper)
+            take(row + 1, of: 0, into: &lower)
+            take(row, of: surface.luma)
+            for column in 0..<width {
+                guard upper[2 * column + lumaPlace] == seen[column] else { return false }
+                luma.add(seen[column])
+            }
+            take(row + 1, of: surface.luma)
+            for column in 0..<width where lower[2 * column + lumaPlace] != seen[column] { return false }
+            take(row / 2, of: surface.chroma)
+            for column in 0..<width {
+                let (above, below) = (upper[2 * column + chromaPlace], lower[2 * column + chromaPlace])
+                let difference = abs(Int(seen[column]) - (Int(above) + Int(below) + 1) / 2)
                 guard difference <= Self.tolerance.each else { return false }
-                sum += difference
+                differences += difference
+                if column % 2 == 0 { chroma.first.add(above) } else { chroma.second.add(above) }
             }
         }
-        return Double(sum) <= Self.tolerance.mean * Double(format.size.width * format.size.height / 2)
+        return Double(differences) <= Self.tolerance.mean * Double(width * height / 2)
+    }
+
+    /// Copies a row of the camera's.
+    private func take(_ row: Int, of number: Int, into copy: inout [UInt8]) {
+        let place = format.planes[number]
+        let bytes = planes[number][row * place.stride..<row * place.stride + place.rowBytes]
+        copy.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes)) }
+    }
+
+    /// Copies a row of the GPU's.
+    private mutating func take(_ row: Int, of plane: PictureSurface.Plane) {
+        let count = format.size.width
+        seen.withUnsafeMutableBytes {
+            $0.copyMemory(from: UnsafeRawBufferPointer(start: plane.base + row * plane.stride, count: count))
+        }
     }
 }

@@ -12,15 +12,21 @@ final class SharedPictures {
     /// Whether an error follows where a picture must be copied.
     private let isRequired: Bool
     private let record: SharingRecord
+    private let session: Int
     /// The camera's buffers; a camera that is opened again has others.
     private weak var pool: PixelBufferPool?
     private var verdict = Verdict.open
+    /// How many of their pictures were compared.
+    private var compared = 0
     /// Surfaces in the memory of a camera, one for each of its buffers.
     private var imported: [Import] = []
     /// Reads surfaces of the camera's size.
     private let reader: SurfaceWriter
     /// Makes NV12 of the camera's pictures; nil if they are NV12.
     private var conversion: SharedConversion?
+
+    /// Grey pictures say little, but a camera at night has no others.
+    private static let mostComparisons = 30
 
     /// On the camera's buffers.
     private enum Verdict {
@@ -35,10 +41,12 @@ final class SharedPictures {
         let surface: SharedSurface
     }
 
+    /// - Parameter session: the encoder's number in the record.
     init(
         of format: PictureFormat, on connection: VADisplayConnection, isRequired: Bool,
-        record: SharingRecord
+        record: SharingRecord, session: Int
     ) {
+        self.session = session
         (self.connection, self.format, self.isRequired) = (connection, format, isRequired)
         self.record = record
         imported.reserveCapacity(PixelBufferPool.maximumCount)
@@ -69,13 +77,9 @@ final class SharedPictures {
             id = surface.id
             try hold(surface, in: frame)
         }
-        if verdict == .open {
-            if let fault = try fault(of: id, buffer) {
-                av_frame_unref(frame)
-                return try giveUp(fault)
-            }
-            verdict = .shared
-            buffer.keepMapped(false)
+        if verdict == .open, let fault = try fault(of: id, buffer) {
+            av_frame_unref(frame)
+            return try giveUp(fault)
         }
         record.countShared(memory)
         return true
@@ -99,14 +103,18 @@ final class SharedPictures {
     ) throws(EncoderError) -> (SharedSurface, SharingOutcome.Memory)? {
         guard buffer.format === format else { return nil }
         // An encoder that is opened again may take over the surfaces, and this with them.
-        if record.hasGivenUp(connection.node) { verdict = .copied }
         follow(buffer.shared?.pool)
-        guard verdict != .copied else { return nil }
+        if verdict != .copied, let reason = record.obstacle(on: connection.node) {
+            _ = try copy(because: reason)
+        }
+        guard verdict != .copied, record.noteUse(by: session) else { return nil }
         guard let picture = buffer.shared else {
             _ = try copy(because: record.refusal ?? "the camera does not share its memory")
             return nil
         }
-        if let own = picture.memory.owner as? SharedSurface, own.connection === connection {
+        if let own = picture.memory.owner as? SharedSurface, own.connection === connection,
+            picture.offset == 0
+        {
             return (own, .gpu)
         }
         switch importing(picture) {
@@ -122,7 +130,7 @@ final class SharedPictures {
         guard pool !== self.pool else { return }
         self.pool = pool
         imported.removeAll(keepingCapacity: true)
-        if !record.hasGivenUp(connection.node) { verdict = .open }
+        if !record.hasGivenUp(connection.node) { (verdict, compared) = (.open, 0) }
     }
 
     private func importing(_ picture: SharedPicture) -> Result<SharedSurface, SharedSurface.Refusal> {
@@ -137,25 +145,37 @@ final class SharedPictures {
         return result
     }
 
-    /// What is wrong with the NV12 that the GPU sees; nil if it is the processor's picture: byte for byte, or, where chroma is
-    /// halved on the way, nearly so.
+    /// What is wrong with the NV12 that the GPU sees; nil if it is the processor's picture, as far as one can tell. The last
+    /// comparison is that of a picture with something in it.
     private func fault(
         of surface: VASurfaceID, _ buffer: borrowing PixelBuffer
     ) throws(EncoderError) -> String? {
         record.countCompared(bytes: format.minimumLengths.reduce(0, +))
-        var planes: [UnsafeRawBufferPointer] = []
-        for number in format.planes.indices { planes.append(buffer.plane(number)) }
-        let comparison = SharedComparison(format, planes)
-        var isSame = false
-        let isRead = try reader.read(from: surface) { seen in isSame = comparison.isSame(as: seen) }
-        if !isRead { return "what the GPU sees in the shared memory cannot be read back" }
-        return isSame ? nil : "the GPU sees another picture in the shared memory"
+        var result = SharedComparison.Result?.none
+        _ = try reader.read(from: surface) { seen in
+            // Not before: a processor that looks may write its caches back, and the GPU sees the picture only then.
+            var planes: [UnsafeRawBufferPointer] = []
+            for number in format.planes.indices { planes.append(buffer.plane(number)) }
+            var comparison = SharedComparison(format, planes)
+            result = comparison.result(of: seen)
+        }
+        switch result {
+        case .same(let isTelling):
+            compared += 1
+            if isTelling || compared == Self.mostComparisons {
+                verdict = .shared
+                buffer.keepMapped(false)
+            }
+            return nil
+        case .different: return "the GPU sees another picture in the shared memory"
+        case nil: return "what the GPU sees in the shared memory cannot be read back"
+        }
     }
 
     /// Copies pictures from now on, for the rest of the recording: the GPU is to blame.
     /// - Returns: false, as nothing is shared.
     private func giveUp(_ reason: String) throws(EncoderError) -> Bool {
-        record.giveUp(connection.node, reason)
+        record.giveUp(connection.node, reason, by: session)
         return try copy(because: reason)
     }
 

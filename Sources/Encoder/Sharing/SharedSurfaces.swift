@@ -1,27 +1,28 @@
 import Acceleration
 import Bitstream
 import Pictures
-import Synchronization
+import Threading
 
 /// A GPU's memory for a camera to write into, where the encoder reads it.
 ///
-/// A camera asks for it before it streams, so that is when the GPU's driver is started; the encoder then uses the same
-/// connection. Cameras with formats that no GPU reads as they are start nothing.
-public final class SharedSurfaces: SharedMemorySource, Sendable {
+/// A camera needs it before it streams, so the GPU's driver is started while the camera's format is negotiated; the encoder
+/// then uses the same connection.
+public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
+    // Safe to share: mutable state is accessed with the lock held, and the connection is only used through its own thread.
     /// Which pictures were not copied, throughout the recording.
     let record = SharingRecord()
     private let nodes: @Sendable () -> [String]
     private let codecs: [Codec]
-    private let state = Mutex(State())
+    private let monitor = Monitor()
+    private var start = Start.due
+    private var usable: VADisplayConnection?
+    /// The last format that it was seen to convert, which a camera has again when it is opened again.
+    private var converted: PictureFormat?
+    /// Nodes in whose driver a thread hangs.
+    private var hungNodes: Set<String> = []
 
-    private struct State: @unchecked Sendable {
-        // Safe to share: the connection is only used through its own thread.
-        var connection: VADisplayConnection?
-        /// Whether the driver was started, or could not be.
-        var isStarted = false
-        /// Nodes in whose driver a thread hangs.
-        var hungNodes: Set<String> = []
-    }
+    /// Of the driver.
+    private enum Start { case due, underWay, over }
 
     /// - Parameters:
     ///   - request: which encoder is wanted.
@@ -35,11 +36,16 @@ public final class SharedSurfaces: SharedMemorySource, Sendable {
     }
 
     public func reads(_ format: PictureFormat) -> Bool {
-        guard format.isShareable, record.refusal == nil, let connection else { return false }
-        if format.pixelFormat == .nv12 { return true }
+        guard format.isShareable, record.refusal == nil, let connection,
+            !record.hasGivenUp(connection.node)
+        else { return false }
+        if format.pixelFormat == .nv12 || monitor.withLock({ converted === format }) { return true }
         do throws(EncoderError) {
             // A driver may list what it cannot do.
-            if try SharedConversion(of: format, on: connection) != nil { return true }
+            if try SharedConversion(of: format, on: connection) != nil {
+                monitor.withLock { converted = format }
+                return true
+            }
             record.refuse("the driver of \(connection.node) does not convert \(format.pixelFormat)")
         } catch { noteHang(of: error) }
         return false
@@ -64,40 +70,66 @@ public final class SharedSurfaces: SharedMemorySource, Sendable {
 
     public func giveUp(_ reason: String) { record.refuse(reason) }
 
+    /// Starts the driver of the first GPU that encodes, in a thread of its own. A driver that hangs is given up after a few
+    /// seconds.
+    public func prepare() {
+        let isDue = monitor.withLock {
+            defer { if start == .due { start = .underWay } }
+            return start == .due
+        }
+        guard isDue else { return }
+        if let thread = WorkerThread(body: { [self] in startDriver() }) {
+            thread.detach()
+        } else {
+            startDriver()
+        }
+    }
+
+    /// Waits for a driver that is being started: a process does not end in the middle of that.
+    public func settle() {
+        monitor.withLock { while start == .underWay { monitor.wait() } }
+    }
+
     /// The connection to the driver that was started for a camera; nil if none was, or it is used no more.
     /// - Throws: if its driver hangs.
     func connection(to node: String) throws(EncoderError) -> VADisplayConnection? {
-        let (connection, isHung) = state.withLock { ($0.connection, $0.hungNodes.contains(node)) }
+        settle()
+        let (connection, isHung) = monitor.withLock { (usable, hungNodes.contains(node)) }
         if isHung { throw EncoderError(.driverHangs(node: node)) }
         return connection?.node == node ? connection : nil
     }
 
-    /// Uses the driver no more, which hangs or has failed.
-    func forget() { state.withLock { $0.connection = nil } }
+    /// Uses a node's driver no more, which hangs or has failed.
+    func forget(_ node: String) {
+        // Its last owner may be this one, and ends the connection, which takes time: without the lock.
+        _ = monitor.withLock { usable?.node == node ? usable.take() : nil }
+    }
+
+    /// Whether a thread hangs in a driver.
+    public var hasHung: Bool { monitor.withLock { !hungNodes.isEmpty } }
 
     private func noteHang(of error: EncoderError) {
         guard case .driverHangs(let node) = error.kind else { return }
-        state.withLock { state in
-            state.hungNodes.insert(node)
-            state.connection = nil
-        }
+        monitor.withLock { _ = hungNodes.insert(node) }
+        forget(node)
     }
 
-    /// Starts the driver of the first GPU that encodes.
+    /// The driver that was started for a camera.
     private var connection: VADisplayConnection? {
-        let isStarted = state.withLock { state in
-            defer { state.isStarted = true }
-            return state.isStarted
-        }
-        if !isStarted {
-            // Without the lock: a driver that hangs is waited for, and others may ask meanwhile.
-            let started = startDriver()
-            state.withLock { $0.connection = started }
-        }
-        return state.withLock { $0.connection }
+        prepare()
+        settle()
+        return monitor.withLock { usable }
     }
 
-    private func startDriver() -> VADisplayConnection? {
+    private func startDriver() {
+        let connection = firstDriver()
+        monitor.withLock {
+            (usable, start) = (connection, .over)
+            monitor.signal()
+        }
+    }
+
+    private func firstDriver() -> VADisplayConnection? {
         for node in nodes() {
             do throws(EncoderError) {
                 let connection = try VADisplayConnection(forEncodingOn: node)

@@ -11,8 +11,9 @@ final class SharingRecord: Sendable {
         /// By render node, why its GPU reads no more.
         var obstacles: [String: String] = [:]
         var node: String?
-        /// Pictures that the open encoder has read there.
-        var sessionPictures = 0
+        /// How many encoders were opened so far, and whether the last one was to read a picture there.
+        var session = 0
+        var isUsed = false
         /// Why the camera uses its memory for itself.
         var refusal: String?
     }
@@ -27,24 +28,38 @@ final class SharingRecord: Sendable {
     func refuse(_ reason: String) { state.withLock { $0.refusal = reason } }
 
     /// Notes that an encoder is opened on a render node.
-    /// - Returns: why its GPU is not to read the camera's memory; nil if it may.
-    func begin(on node: String) -> String? {
+    /// - Returns: the encoder's number, and why its GPU is not to read the camera's memory; nil if it may.
+    func begin(on node: String) -> (session: Int, obstacle: String?) {
         state.withLock { state in
             state.outcome = state.outcome ?? SharingOutcome()
-            (state.node, state.sessionPictures) = (node, 0)
-            return state.obstacles[node]
+            (state.node, state.isUsed) = (node, false)
+            state.session += 1
+            return (state.session, state.obstacles[node])
+        }
+    }
+
+    /// Notes that an encoder is about to read a picture there: from now on that may be why it fails. An encoder that was
+    /// replaced says nothing any more, though its thread may come back.
+    /// - Returns: false if it was replaced.
+    func noteUse(by session: Int) -> Bool {
+        state.withLock { state in
+            guard state.session == session else { return false }
+            state.isUsed = true
+            return true
         }
     }
 
     /// Whether a GPU is not to read the camera's memory any more.
-    func hasGivenUp(_ node: String) -> Bool { state.withLock { $0.obstacles[node] != nil } }
+    func hasGivenUp(_ node: String) -> Bool { obstacle(on: node) != nil }
+
+    /// Why a GPU is not to read the camera's memory any more; nil if it may.
+    func obstacle(on node: String) -> String? { state.withLock { $0.obstacles[node] } }
 
     /// Counts a picture that the GPU reads where it is.
     func countShared(_ memory: SharingOutcome.Memory) {
         state.withLock { state in
             state.outcome?.memory = memory
             state.outcome?.sharedPictures += 1
-            state.sessionPictures += 1
         }
     }
 
@@ -63,8 +78,10 @@ final class SharingRecord: Sendable {
     func note(_ reason: String) { state.withLock { $0.outcome?.reason = reason } }
 
     /// Notes that a GPU is not to read the camera's memory for the rest of the recording.
-    func giveUp(_ node: String, _ reason: String) {
+    /// - Parameter session: the encoder that has found out.
+    func giveUp(_ node: String, _ reason: String, by session: Int) {
         state.withLock { state in
+            guard state.session == session else { return }
             state.obstacles[node] = reason
             state.outcome?.reason = reason
         }
@@ -72,15 +89,15 @@ final class SharingRecord: Sendable {
 
     /// Notes that the open encoder failed. The next one is to be opened without the camera's memory, if it read that: it may
     /// be what failed.
-    /// - Returns: whether that was so.
-    func blame() -> Bool {
+    /// - Returns: its node, if that was so.
+    func blame() -> String? {
         state.withLock { state in
-            guard let node = state.node, state.sessionPictures > 0 else { return false }
+            guard let node = state.node, state.isUsed else { return nil }
             let reason = "the encoder failed while it read the camera's memory"
             state.obstacles[node] = reason
             state.outcome?.reason = reason
-            state.sessionPictures = 0
-            return true
+            state.isUsed = false
+            return node
         }
     }
 }

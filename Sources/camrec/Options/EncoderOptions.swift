@@ -22,7 +22,9 @@ struct EncoderOptions: ParsableArguments {
     var jpeg: JPEGWay = .auto
 
     @Option(
-        help: "Whether the GPU reads a camera's NV12 or YUYV without a copy; auto if it does so correctly.")
+        help:
+            "Whether the GPU reads a camera's NV12, YUYV or UYVY without a copy; auto if it does so correctly."
+    )
     var zeroCopy: ZeroCopyWay = .auto
 
     var request: EncoderRequest {

@@ -54,6 +54,8 @@ final class TestReader: SharedMemorySource, @unchecked Sendable {
 
     func reads(_ format: PictureFormat) -> Bool { readsFormat && refusal == nil }
 
+    func prepare() {}
+
     func giveUp(_ reason: String) { refusal = reason }
 
     func makeBuffers(for format: PictureFormat, count: Int) -> [DMABuffer]? {
