@@ -56,7 +56,7 @@ let package = Package(
         // ALSA, loaded only where sound is recorded, and libswresample, which libavcodec brings along.
         .target(name: "CSound", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swresample")]),
         // System calls that the importer does not understand, or whose errno would not survive.
-        .target(name: "CSystem"),
+        .target(name: "CLinux"),
         // What a build says of itself.
         .target(
             name: "CBuild",
@@ -70,9 +70,9 @@ let package = Package(
                 "CBuild", "Text", "Threading", "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
-        .target(name: "Files", dependencies: ["CSystem", "Time"]),
-        .target(name: "Processes", dependencies: ["CSystem"]),
-        .target(name: "Network", dependencies: ["CSystem", "CFFmpeg", "CTLS", "Files", "Threading", "Time"]),
+        .target(name: "Files", dependencies: ["CLinux", "Time"]),
+        .target(name: "Processes", dependencies: ["CLinux"]),
+        .target(name: "Network", dependencies: ["CLinux", "CFFmpeg", "CTLS", "Files", "Threading", "Time"]),
         .target(name: "Pictures", dependencies: ["CV4L2", "Time"]),
         .target(name: "Motion", dependencies: ["Pictures", "Time"]),
         .target(name: "Bitstream", dependencies: ["Pictures", "Time"]),

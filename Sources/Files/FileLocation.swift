@@ -1,4 +1,4 @@
-import CSystem
+import CLinux
 import Glibc
 
 /// A file's location: its open folder, and its name in that folder. Replacing a folder or link in the path

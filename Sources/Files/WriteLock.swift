@@ -1,4 +1,4 @@
-import CSystem
+import CLinux
 
 /// A lock that keeps two writers from destroying each other's file.
 public enum WriteLock {

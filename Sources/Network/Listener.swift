@@ -1,4 +1,4 @@
-import CSystem
+import CLinux
 import Glibc
 
 /// A listening stream socket, which closes with its owner. Never blocks.

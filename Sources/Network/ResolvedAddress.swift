@@ -1,4 +1,4 @@
-import CSystem
+import CLinux
 import Glibc
 
 /// A system address: IPv4, IPv6 or a UNIX socket.

@@ -1,4 +1,4 @@
-import CSystem
+import CLinux
 import Glibc
 
 /// A connected stream socket, which closes with its owner. Never blocks, and never raises SIGPIPE.

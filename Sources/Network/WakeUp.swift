@@ -1,4 +1,4 @@
-import CSystem
+import CLinux
 import Glibc
 
 /// Wakes a thread that waits in a `Poller`, with an eventfd.

@@ -1,4 +1,4 @@
-import CSystem
+import CLinux
 @preconcurrency import Glibc
 
 /// A child process that runs a program, without a shell.

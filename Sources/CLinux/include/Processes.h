@@ -1,6 +1,6 @@
 // Child processes.
-#ifndef CSYSTEM_PROCESSES_H
-#define CSYSTEM_PROCESSES_H
+#ifndef CLINUX_PROCESSES_H
+#define CLINUX_PROCESSES_H
 
 #include <spawn.h>
 

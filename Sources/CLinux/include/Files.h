@@ -1,6 +1,6 @@
 // System calls on files that Swift cannot import itself.
-#ifndef CSYSTEM_FILES_H
-#define CSYSTEM_FILES_H
+#ifndef CLINUX_FILES_H
+#define CLINUX_FILES_H
 
 #include <stdint.h>
 #include <sys/types.h>

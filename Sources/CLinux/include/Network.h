@@ -1,7 +1,7 @@
 // The parts of the sockets interface that Swift cannot import itself, and system calls that return -errno,
 // because ARC traffic may overwrite errno before Swift reads it.
-#ifndef CSYSTEM_NETWORK_H
-#define CSYSTEM_NETWORK_H
+#ifndef CLINUX_NETWORK_H
+#define CLINUX_NETWORK_H
 
 #include <stdint.h>
 #include <sys/epoll.h>
