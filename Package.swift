@@ -23,10 +23,13 @@ let package = Package(
     products: [
         .executable(name: "camrec", targets: ["camrec"]),
         .executable(name: "camplay", targets: ["camplay"]),
+        .executable(name: "camweb", targets: ["camweb"]),
     ],
     dependencies: [
         // One version: the help, the completions and the manual pages are made with it.
-        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2")
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        // HTTP and WebSocket for camweb, without Foundation.
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
     ],
     targets: [
         // Structures and ioctl numbers of V4L2 that the importer does not understand.
@@ -114,6 +117,20 @@ let package = Package(
                 "Acceleration", "Settings", "Pictures", "Capture", "Encoder", "Decoder", "Bitstream", "Files",
                 "Processes", "Sound", "Threading", "Time",
             ]),
+        .target(
+            name: "Web",
+            dependencies: [
+                "Bitstream", "Network", "Threading", "Time",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+            ],
+            resources: [
+                .embedInCode("Page/index.html"), .embedInCode("Page/page.css"), .embedInCode("Page/icon.svg"),
+                .embedInCode("Page/camweb.js"), .embedInCode("Page/stream.js"),
+                .embedInCode("Page/picture.js"), .embedInCode("Page/tile.js"),
+            ]),
         .executableTarget(
             name: "camrec",
             dependencies: [
@@ -128,6 +145,12 @@ let package = Package(
             dependencies: [
                 "Acceleration", "Decoder", "Images", "Output", "Pictures", "Bitstream", "Files", "Network",
                 "Sound", "Terminal", "Threading", "Time", "CSDL2",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], linkerSettings: [compact]),
+        .executableTarget(
+            name: "camweb",
+            dependencies: [
+                "Network", "Terminal", "Threading", "Web",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], linkerSettings: [compact]),
         .target(name: "TestSupport", dependencies: ["Pictures", "Files", "Time"], path: "Tests/TestSupport"),
@@ -174,6 +197,14 @@ let package = Package(
         .testTarget(
             name: "CamplayTests",
             dependencies: ["camplay", "Decoder", "Pictures", "Bitstream", "Threading", "Time", "CFFmpeg"]),
+        .testTarget(
+            name: "WebTests",
+            dependencies: [
+                "Web", "Bitstream", "Threading", "Time", "CTestFormat", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]),
         .testTarget(
             name: "MotionTests",
             dependencies: ["Motion", "Encoder", "Pictures", "Time", "CTestAllocations", "TestSupport"]),

@@ -1,7 +1,7 @@
 /// Characters in a URL that are written as `%` and two digits (RFC 3986, 2.1).
-enum PercentEncoding {
+public enum PercentEncoding {
     /// Replaces `%40` and the like. Nil if one is malformed.
-    static func decoded(_ text: Substring) -> String? {
+    public static func decoded(_ text: Substring) -> String? {
         var (bytes, rest) = ([UInt8](), text.utf8[...])
         while let byte = rest.popFirst() {
             guard byte == UInt8(ascii: "%") else {

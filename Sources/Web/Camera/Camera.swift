@@ -1,0 +1,57 @@
+/// A camera to show: its name on the page and in addresses, and where its stream comes from.
+public struct Camera: Hashable, Sendable {
+    /// What people call it; unique among the cameras of a server.
+    public let name: String
+    /// Where its live stream is.
+    public let address: CameraAddress
+
+    private static let longestName = 100
+
+    /// Nil for a name that is empty, too long, or has control characters or a slash.
+    public init?(name: String, address: CameraAddress) {
+        guard (1...Self.longestName).contains(name.utf8.count), !name.contains("/"),
+            name.unicodeScalars.allSatisfy({ !$0.properties.generalCategory.isControl })
+        else { return nil }
+        (self.name, self.address) = (name, address)
+    }
+
+    /// Reads `[NAME=]ADDRESS`. Without a name, the address gives it: `127.0.0.1:9982`, and `door` for
+    /// `unix:/run/camrec/door/live`. Nil for anything else.
+    public init?(_ text: String) {
+        if let address = CameraAddress(text) {
+            self.init(name: address.usualName, address: address)
+        } else if let equals = text.firstIndex(of: "="),
+            let address = CameraAddress(String(text[text.index(after: equals)...]))
+        {
+            self.init(name: String(text[..<equals]), address: address)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension CameraAddress {
+    /// What a service calls its live socket, in a folder of the camera's name.
+    private static let usualSocket = "live"
+
+    /// The camera's name if none is given.
+    fileprivate var usualName: String {
+        switch self {
+        case .tcp(let address): return "\(address)"
+        case .path(let path):
+            let parts = path.split(separator: "/")
+            guard let last = parts.last else { return path }
+            return String(last == Self.usualSocket ? parts.dropLast().last ?? last : last)
+        }
+    }
+}
+
+extension Unicode.GeneralCategory {
+    /// Whether characters of it move text instead of showing.
+    fileprivate var isControl: Bool {
+        switch self {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Glibc
+import NIOCore
+import Network
+import Threading
+
+/// Receives a camera's events, on the server's event loop.
+protocol LiveViewer: AnyObject {
+    func take(_ event: FeedEvent)
+}
+
+/// Hands a camera's stream on to all of its viewers, from one connection to the recorder.
+final class CameraFeed: Sendable {
+    let camera: Camera
+    private let mailbox = FeedMailbox()
+    private let demand: ViewerDemand
+    private let audience: NIOLoopBoundBox<Audience>
+    private let report: @Sendable (String) -> Void
+
+    /// Who watches, and what a newcomer must know. Belongs to the event loop.
+    private struct Audience {
+        var viewers: [ObjectIdentifier: any LiveViewer] = [:]
+        var status = CameraStatus.connecting
+        var facts: StreamFacts?
+    }
+
+    /// How long a connection to the recorder outlives the last viewer.
+    private static let linger = Duration.seconds(5)
+
+    /// Starts the camera's thread, which connects once there is a viewer.
+    /// - Parameter report: called with lines for the operator.
+    init(
+        _ camera: Camera, on eventLoop: any EventLoop, interruption: Interruption,
+        report: @escaping @Sendable (String) -> Void
+    ) throws(NetworkError) {
+        self.camera = camera
+        self.report = report
+        demand = try ViewerDemand(linger: Self.linger)
+        audience = .makeBoxSendingValue(Audience(), eventLoop: eventLoop)
+        // The thread must not keep the feed alive, whose end ends the thread.
+        let reader = CameraReader(address: camera.address, demand: demand, interruption: interruption) {
+            [weak self] event in self?.publish(event)
+        }
+        guard let thread = WorkerThread(body: { reader.run() }) else {
+            throw NetworkError(.noResources(errno: EAGAIN), address: "\(camera.address)")
+        }
+        thread.detach()
+    }
+
+    deinit { demand.stop() }
+
+    /// Adds a viewer. Call it on the event loop.
+    func join(_ viewer: any LiveViewer) {
+        audience.value.viewers[ObjectIdentifier(viewer)] = viewer
+        demand.viewerJoined()
+        viewer.take(.status(audience.value.status))
+        if let facts = audience.value.facts { viewer.take(.format(facts)) }
+    }
+
+    /// Removes a viewer, if it is one. Call it on the event loop.
+    func leave(_ viewer: any LiveViewer) {
+        guard audience.value.viewers.removeValue(forKey: ObjectIdentifier(viewer)) != nil else { return }
+        demand.viewerLeft()
+    }
+
+    private func publish(_ event: FeedEvent) {
+        guard mailbox.post(event) else { return }
+        audience.eventLoop.execute { [self] in deliver() }
+    }
+
+    private func deliver() {
+        for event in mailbox.takeAll() {
+            note(event)
+            for viewer in audience.value.viewers.values { viewer.take(event) }
+        }
+    }
+
+    private func note(_ event: FeedEvent) {
+        switch event {
+        case .status(let status):
+            guard status != audience.value.status else { return }
+            audience.value.status = status
+            if let line = status.line(for: camera) { report(line) }
+        case .format(let facts): audience.value.facts = facts
+        case .picture: break
+        }
+    }
+}
+
+extension CameraStatus {
+    /// What the operator should know; nil for nothing.
+    fileprivate func line(for camera: Camera) -> String? {
+        switch self {
+        case .connecting, .waiting: nil
+        case .live: "\(camera.name): live"
+        case .unavailable(let reason): "\(camera.name): \(reason); retrying while somebody watches"
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import NIOCore
+import NIOHTTP1
+
+/// Answers a connection's requests, one after another, and closes it when it has been idle for too long: after a request
+/// that does not end, too.
+final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let desk: RequestDesk
+    private var head: HTTPRequestHead?
+    private var deadline: Scheduled<Void>?
+    private var isClosing = false
+
+    /// How long a connection may take for a request, and for reading the response.
+    private static let patience = TimeAmount.seconds(10)
+
+    init(_ desk: RequestDesk) { self.desk = desk }
+
+    func handlerAdded(context: ChannelHandlerContext) { restartDeadline(context) }
+
+    func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isClosing else { return }
+        switch unwrapInboundIn(data) {
+        case .head(let head): self.head = head
+        case .body: respond(with: Response(Refusal.unwantedBody), keepsAlive: false, context)
+        case .end:
+            guard let head = head.take() else { return }
+            respond(
+                with: desk.response(to: head), isHead: head.method == .HEAD, keepsAlive: head.isKeepAlive,
+                context)
+            restartDeadline(context)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // A malformed request has been answered, and its connection is closed by the decoder.
+        if error is IOError { context.close(promise: nil) }
+    }
+
+    private func respond(
+        with response: Response, isHead: Bool = false, keepsAlive: Bool, _ context: ChannelHandlerContext
+    ) {
+        var head = HTTPResponseHead(version: .http1_1, status: response.status, headers: response.headers)
+        head.headers.add(name: "Connection", value: keepsAlive ? "keep-alive" : "close")
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if !isHead {
+            let body = context.channel.allocator.buffer(bytes: response.body)
+            context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+        }
+        let sent = context.eventLoop.makePromise(of: Void.self)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
+        guard !keepsAlive else { return }
+        isClosing = true
+        sent.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+    }
+
+    private func restartDeadline(_ context: ChannelHandlerContext) {
+        deadline?.cancel()
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) {
+            context.close(promise: nil)
+        }
+    }
+}

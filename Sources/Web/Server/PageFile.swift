@@ -1,0 +1,34 @@
+/// The files of the page, which are part of the program.
+enum PageFile: String, Hashable, Sendable, CaseIterable {
+    case document = "/"
+    case style = "/page.css"
+    case icon = "/icon.svg"
+    case main = "/camweb.js"
+    case stream = "/stream.js"
+    case picture = "/picture.js"
+    case tile = "/tile.js"
+
+    /// The file at a path; nil if there is none.
+    init?(path: some StringProtocol) { self.init(rawValue: String(path)) }
+
+    var contentType: String {
+        switch self {
+        case .document: "text/html; charset=utf-8"
+        case .style: "text/css; charset=utf-8"
+        case .icon: "image/svg+xml"
+        case .main, .stream, .picture, .tile: "text/javascript; charset=utf-8"
+        }
+    }
+
+    var bytes: [UInt8] {
+        switch self {
+        case .document: PackageResources.index_html
+        case .style: PackageResources.page_css
+        case .icon: PackageResources.icon_svg
+        case .main: PackageResources.camweb_js
+        case .stream: PackageResources.stream_js
+        case .picture: PackageResources.picture_js
+        case .tile: PackageResources.tile_js
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import NIOHTTP1
+
+/// Why a request is not served: the status, and one line that says what to do.
+struct Refusal: Error, Hashable {
+    let status: HTTPResponseStatus
+    let reason: String
+    /// Headers that the status requires.
+    var headers: [String: String] = [:]
+
+    static let noHost = Refusal(status: .badRequest, reason: "the request names no host, or several")
+    static let otherHost = Refusal(
+        status: .forbidden,
+        reason: "camweb does not answer under this host name; open http://127.0.0.1 with its port, or start "
+            + "camweb with --host NAME")
+    static let otherOrigin = Refusal(
+        status: .forbidden, reason: "another site's page asks; open camweb's own page")
+    static let otherMethod = Refusal(
+        status: .methodNotAllowed, reason: "camweb only answers GET and HEAD", headers: ["Allow": "GET, HEAD"]
+    )
+    static let unwantedBody = Refusal(
+        status: .payloadTooLarge, reason: "camweb takes no request bodies; send none")
+    static let unknownPath = Refusal(
+        status: .notFound, reason: "there is nothing here; open / for the cameras")
+    static let needsWebSocket = Refusal(
+        status: .upgradeRequired, reason: "this is a WebSocket; open / for the cameras",
+        headers: ["Upgrade": "websocket"])
+}

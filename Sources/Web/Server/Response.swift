@@ -1,0 +1,44 @@
+import NIOCore
+import NIOHTTP1
+
+/// A complete answer to a request.
+struct Response {
+    let status: HTTPResponseStatus
+    let headers: HTTPHeaders
+    let body: [UInt8]
+
+    /// - Parameter authority: what the browser connected to, once it was checked; nil for a refusal.
+    init(
+        _ status: HTTPResponseStatus = .ok, type: String, body: [UInt8], authority: String?,
+        extra: [String: String] = [:]
+    ) {
+        var headers = HTTPHeaders([
+            ("Content-Type", type),
+            ("Content-Length", "\(body.count)"),
+            // The page belongs to the program's version.
+            ("Cache-Control", "no-store"),
+            ("Content-Security-Policy", Self.contentPolicy(for: authority)),
+            ("Cross-Origin-Opener-Policy", "same-origin"),
+            ("Cross-Origin-Resource-Policy", "same-origin"),
+            ("Referrer-Policy", "no-referrer"),
+            ("X-Content-Type-Options", "nosniff"),
+        ])
+        for (name, value) in extra { headers.add(name: name, value: value) }
+        (self.status, self.headers, self.body) = (status, headers, body)
+    }
+
+    init(_ refusal: Refusal) {
+        self.init(
+            refusal.status, type: "text/plain; charset=utf-8", body: Array("\(refusal.reason)\n".utf8),
+            authority: nil, extra: refusal.headers)
+    }
+
+    /// Allows what the page needs: its own files, its own WebSockets, which not every browser counts as `'self'`, and
+    /// pictures that a script makes.
+    private static func contentPolicy(for authority: String?) -> String {
+        let nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        guard let authority else { return nothing }
+        return nothing + "; script-src 'self'; style-src 'self'; img-src 'self'; media-src blob:; "
+            + "connect-src 'self' ws://\(authority) wss://\(authority)"
+    }
+}

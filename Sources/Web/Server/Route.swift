@@ -1,0 +1,28 @@
+import Network
+
+/// What a path leads to. Paths never reach the file system.
+enum Route: Hashable {
+    case page(PageFile)
+    /// The list of cameras, as JSON.
+    case cameras
+    /// A camera's live stream over a WebSocket.
+    case live(camera: String)
+
+    private static let live = "/live/"
+
+    /// Reads a request's target; nil if it leads nowhere.
+    init?(_ target: String) {
+        let path = target.prefix { $0 != "?" }
+        if let file = PageFile(path: path) {
+            self = .page(file)
+        } else if path == "/cameras.json" {
+            self = .cameras
+        } else if path.hasPrefix(Self.live),
+            let name = PercentEncoding.decoded(path.dropFirst(Self.live.count))
+        {
+            self = .live(camera: name)
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import Glibc
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOWebSocket
+import Network
+import Threading
+
+/// Serves the page and the cameras' live streams to browsers on this machine. One thread serves all of them, and each
+/// camera has one for its recorder.
+public final class WebServer: Sendable {
+    /// Where it listens, with the port that the system chose if none was given.
+    public let address: String
+    private let group: MultiThreadedEventLoopGroup
+    private let interruption: Interruption
+
+    /// The most connections at a time.
+    private static let mostConnections = 256
+    /// Connections that the system keeps until they are accepted.
+    private static let backlog: Int32 = 128
+
+    /// Starts listening.
+    /// - Parameters:
+    ///   - hosts: names under which a reverse proxy serves it, besides this machine's own.
+    ///   - interruption: ends the server.
+    ///   - report: called with lines for the operator, on any thread.
+    public init(
+        on address: Network.SocketAddress, cameras: [Camera], hosts: [String], interruption: Interruption,
+        report: @escaping @Sendable (String) -> Void
+    ) throws(WebError) {
+        guard address.isLoopback else { throw .notLoopback(address) }
+        try Self.refuseSameNames(cameras)
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = group.next()
+        do throws(NetworkError) {
+            var feeds: [CameraFeed] = []
+            for camera in cameras {
+                feeds.append(
+                    try CameraFeed(camera, on: loop, interruption: interruption, report: report))
+            }
+            let desk = RequestDesk(policy: RequestPolicy(hosts: hosts), cameras: CameraList(feeds))
+            self.address = try Self.listen(on: address, group, desk)
+        } catch {
+            try? group.syncShutdownGracefully()
+            throw .network(error)
+        }
+        (self.group, self.interruption) = (group, interruption)
+    }
+
+    /// Serves until the interruption.
+    public func run() {
+        _ = interruption.wait()
+        try? group.syncShutdownGracefully()
+    }
+
+    private static func refuseSameNames(_ cameras: [Camera]) throws(WebError) {
+        var names: Set<String> = []
+        for camera in cameras where !names.insert(camera.name).inserted { throw .sameName(camera.name) }
+    }
+
+    /// - Returns: where it listens.
+    private static func listen(
+        on address: Network.SocketAddress, _ group: MultiThreadedEventLoopGroup, _ desk: RequestDesk
+    ) throws(NetworkError) -> String {
+        let connections = ConnectionLimit(mostConnections)
+        let bootstrap = ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: backlog)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    guard connections.admit(channel) else { return channel.close(promise: nil) }
+                    try configure(channel, desk)
+                }
+            }
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.socketOption(.so_keepalive), value: 1)
+            // The system would hide megabytes, and so seconds, from us.
+            .childChannelOption(.tcpOption(.init(rawValue: TCP_NOTSENT_LOWAT)), value: 128 << 10)
+            // Who is gone is noticed even if nothing is sent.
+            .childChannelOption(.tcpOption(.init(rawValue: TCP_USER_TIMEOUT)), value: 20_000)
+            .childChannelOption(.tcpOption(.init(rawValue: TCP_KEEPIDLE)), value: 10)
+            .childChannelOption(.tcpOption(.init(rawValue: TCP_KEEPINTVL)), value: 5)
+            .childChannelOption(.writeBufferWaterMark, value: WebSocketViewer.waitingBytes)
+        do {
+            let channel = try bootstrap.bind(host: address.host, port: Int(address.port)).wait()
+            let port = channel.localAddress?.port ?? Int(address.port)
+            return "\(Network.SocketAddress(host: address.host, port: UInt16(clamping: port)))"
+        } catch {
+            let code = (error as? IOError)?.errnoCode ?? EADDRNOTAVAIL
+            throw NetworkError(.notListening(errno: code), address: "\(address)")
+        }
+    }
+
+    private static func configure(_ channel: any Channel, _ desk: RequestDesk) throws {
+        let pipeline = channel.pipeline.syncOperations
+        // Who sends without reading is not read from.
+        try pipeline.addHandler(BackPressureHandler())
+        let handler = HTTPHandler(desk)
+        let upgrader = NIOWebSocketServerUpgrader(
+            maxFrameSize: WebSocketViewer.largestFrame,
+            shouldUpgrade: { channel, head in
+                channel.eventLoop.makeSucceededFuture(desk.feed(for: head) == nil ? nil : HTTPHeaders())
+            },
+            upgradePipelineHandler: { channel, head in
+                channel.eventLoop.makeCompletedFuture {
+                    guard let feed = desk.feed(for: head) else { return channel.close(promise: nil) }
+                    try channel.pipeline.syncOperations.addHandler(WebSocketViewer(feed))
+                }
+            })
+        let boundHandler = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        (limits.maxHeaderFieldSize, limits.maxHeaderListSize, limits.maxHeaderFieldCount) = (
+            8 << 10, 32 << 10, 64
+        )
+        try pipeline.configureHTTPServerPipeline(
+            withServerUpgrade: (
+                upgraders: [upgrader],
+                completionHandler: { context in
+                    context.pipeline.syncOperations.removeHandler(boundHandler.value, promise: nil)
+                }
+            ),
+            withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
+        try pipeline.addHandler(handler)
+    }
+}

@@ -1,0 +1,79 @@
+import NIOCore
+import NIOWebSocket
+
+/// Sends a camera's stream to a browser. One that reads too slowly gets nothing until the next keyframe, and one that does
+/// not read at all is disconnected.
+final class WebSocketViewer: ChannelInboundHandler, LiveViewer {
+    typealias InboundIn = WebSocketFrame
+    typealias OutboundOut = WebSocketFrame
+
+    private let feed: CameraFeed
+    private var context: ChannelHandlerContext?
+    private var gate = KeyframeGate()
+    private var stall: Scheduled<Void>?
+
+    /// The most bytes that wait for a viewer, before the picture that exceeds them.
+    static let waitingBytes = ChannelOptions.Types.WriteBufferWaterMark(low: 128 << 10, high: 1 << 20)
+    /// The largest message accepted; the page sends none.
+    static let largestFrame = 4 << 10
+    /// How long a viewer may read nothing.
+    private static let patience = TimeAmount.seconds(10)
+
+    init(_ feed: CameraFeed) { self.feed = feed }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        feed.join(self)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        feed.leave(self)
+        stall?.cancel()
+        self.context = nil
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let frame = unwrapInboundIn(data)
+        switch frame.opcode {
+        case .connectionClose:
+            let reply = WebSocketFrame(fin: true, opcode: .connectionClose, data: frame.unmaskedData)
+            context.writeAndFlush(wrapOutboundOut(reply), promise: nil)
+            context.close(promise: nil)
+        // Who pings without reading gets no answers that would pile up.
+        case .ping where context.channel.isWritable:
+            send(.pong, frame.unmaskedData)
+        default: break
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        stall?.cancel()
+        guard !context.channel.isWritable else { return context.fireChannelWritabilityChanged() }
+        stall = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) {
+            context.close(promise: nil)
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    func take(_ event: FeedEvent) {
+        guard let context else { return }
+        switch event {
+        case .status(let status): sendText(TextMessage(status).json)
+        case .format(let facts): sendText(TextMessage(facts).json)
+        case .picture(let picture):
+            let hasRoom = context.channel.isWritable
+            guard gate.admits(isKeyframe: picture.isKeyframe, hasRoom: hasRoom) else { return }
+            send(.binary, picture.message)
+        }
+    }
+
+    private func sendText(_ text: String) { send(.text, ByteBuffer(string: text)) }
+
+    private func send(_ opcode: WebSocketOpcode, _ data: ByteBuffer) {
+        guard let context else { return }
+        let frame = WebSocketFrame(fin: true, opcode: opcode, data: data)
+        context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
+    }
+}

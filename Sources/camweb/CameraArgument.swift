@@ -1,0 +1,15 @@
+import Terminal
+import Web
+
+/// `tcp://127.0.0.1:9982`, `door=unix:/run/camrec/door/live`
+struct CameraArgument: ExplainedArgument {
+    static let requirement =
+        "expected tcp://HOST:PORT or unix:PATH, perhaps with a name, as in door=tcp://127.0.0.1:9982"
+
+    let camera: Camera
+
+    init?(argument: String) {
+        guard let camera = Camera(argument) else { return nil }
+        self.camera = camera
+    }
+}

@@ -1,0 +1,100 @@
+import ArgumentParser
+import Glibc
+import Network
+import Terminal
+import Threading
+import Web
+
+/// The command: `camweb [options] [NAME=]ADDRESS...`.
+@main
+struct Camweb: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "camweb",
+        abstract: "Shows live cameras in a browser.",
+        usage: "camweb [<options>] <[NAME=]ADDRESS> ...",
+        discussion: """
+            ADDRESS is where camrec --listen offers a stream: tcp://HOST:PORT or unix:PATH. Open http://127.0.0.1:8080 in a \
+            browser on this machine. camweb has no password yet, and listens on the loopback interface only; from another \
+            machine, use a tunnel: ssh -L 8080:127.0.0.1:8080 HOST.
+
+            Examples:
+              camweb tcp://127.0.0.1:9982
+              camweb door=unix:/run/camrec/door/live garden=tcp://127.0.0.1:9983
+
+            Exit codes: 0 stopped by a signal; 64 usage; 73 cannot listen; 74 out of threads or descriptors; 129, 130, \
+            143: stopped by a signal before serving began, or by a second one.
+            """,
+        version: Version.text(of: "camweb", libraries: []))
+
+    @Argument(
+        help: ArgumentHelp("The cameras: tcp://HOST:PORT or unix:PATH.", valueName: "[NAME=]ADDRESS"),
+        transform: CameraArgument.read)
+    var cameras: [CameraArgument]
+
+    @Option(
+        help: ArgumentHelp("Where to serve: [HOST:]PORT. Default: 127.0.0.1:8080.", valueName: "ADDRESS"),
+        transform: PageAddress.read)
+    var listen = PageAddress.usual
+
+    @Option(
+        help: ArgumentHelp(
+            "Also answer under this host name, which a reverse proxy on this machine serves; may be repeated.",
+            valueName: "NAME"),
+        transform: HostName.read)
+    var host: [HostName] = []
+
+    @Flag(help: "Print only warnings and errors, even on a terminal.")
+    var quiet = false
+
+    @Flag(help: "Print everything, even in a script.")
+    var verbose = false
+
+    func validate() throws {
+        if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other; use only one") }
+    }
+
+    func run() throws {
+        let console = Console(program: "camweb", isQuiet: quiet, isVerbose: verbose, isDetached: true)
+        defer { console.finish() }
+        guard let signals = SignalWatch(program: "camweb", userSignals: [SIGUSR1: {}, SIGUSR2: {}]) else {
+            console.fail("out of threads or descriptors; raise 'ulimit -n' and 'ulimit -u'")
+            throw ExitStatus.inputOutput
+        }
+        do throws(WebError) {
+            let server = try WebServer(
+                on: listen.address, cameras: cameras.map(\.camera), hosts: host.map(\.name),
+                interruption: signals.interruption, report: { console.inform($0) })
+            signals.workBegins()
+            console.inform("serving on http://\(server.address)")
+            server.run()
+        } catch {
+            console.fail(error.description)
+            throw ExitStatus(error)
+        }
+    }
+
+    /// Replaces ArgumentParser's own `main`, so that every error is one line.
+    static func main() {
+        let words = Array(CommandLine.arguments.dropFirst())
+        if ArgumentText.isCompletionRequest(words) { return main(words) }
+        SignalWatch.holdUserSignals()
+        StandardDescriptors.fill()
+        let console = Console(program: "camweb", isQuiet: false, isVerbose: false)
+        if let damage = ArgumentText.damage(in: CommandLine.unsafeArgv) {
+            console.fail(damage)
+            Glibc.exit(ExitStatus.usage.rawValue)
+        }
+        do {
+            if let mistake = ArgumentText.emptyValue(in: words) { throw ValidationError(mistake) }
+            var command = try parseAsRoot(words)
+            try command.run()
+        } catch {
+            if let status = error as? ExitStatus { Glibc.exit(status.rawValue) }
+            if exitCode(for: error) == .success { exit(withError: error) }
+            let line = ParserMessage.line(message(for: error))
+            // A reason that already names the next step needs no reference to the help.
+            console.fail(line.contains("; ") ? line : "\(line); see 'camweb --help'")
+            Glibc.exit(ExitStatus.usage.rawValue)
+        }
+    }
+}

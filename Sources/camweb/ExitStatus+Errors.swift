@@ -1,0 +1,18 @@
+import Network
+import Terminal
+import Web
+
+/// The exit codes of camweb's errors.
+extension ExitStatus {
+    init(_ error: WebError) {
+        self =
+            switch error {
+            case .notLoopback, .sameName: .usage
+            case .network(let error):
+                switch error.kind {
+                case .notListening: .cannotCreate
+                default: .inputOutput
+                }
+            }
+    }
+}

@@ -1,0 +1,34 @@
+import Testing
+
+@testable import Web
+
+@Suite("cameras on the command line")
+struct CameraTests {
+    @Test(
+        "addresses, with names or without",
+        arguments: [
+            ("tcp://127.0.0.1:9982", "127.0.0.1:9982", "tcp://127.0.0.1:9982"),
+            ("tcp://9983", "127.0.0.1:9983", "tcp://127.0.0.1:9983"),
+            ("unix:/run/camrec/door/live", "door", "unix:/run/camrec/door/live"),
+            ("unix:garden.socket", "garden.socket", "unix:garden.socket"),
+            ("unix:/live", "live", "unix:/live"),
+            ("front door=tcp://camera:1", "front door", "tcp://camera:1"),
+            ("door=unix:/a=b", "door", "unix:/a=b"),
+        ])
+    func read(text: String, name: String, address: String) throws {
+        let camera = try #require(Camera(text))
+        #expect(camera.name == name)
+        #expect("\(camera.address)" == address)
+    }
+
+    @Test(
+        "anything else is refused",
+        arguments: [
+            "", "door", "tcp://", "tcp://127.0.0.1:0", "tcp://a b", "http://127.0.0.1:9982", "unix:",
+            "=tcp://1",
+            "a/b=tcp://1", "a\u{7}=tcp://1", "a\u{202E}=tcp://1",
+            "unix:" + String(repeating: "a", count: 200),
+            String(repeating: "a", count: 101) + "=tcp://1",
+        ])
+    func refused(text: String) { #expect(Camera(text) == nil) }
+}
