@@ -6,9 +6,10 @@ LAB_CACHE=${CAMREC_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/camrec-lab}
 # The program under test. A run of the lab by hand may name another build.
 CAMREC=${CAMREC:-$(cd "$LAB/../.." && pwd)/.build/release/camrec}
 CAMPLAY=${CAMPLAY:-$(dirname "$CAMREC")/camplay}
+CAMWEB=${CAMWEB:-$(dirname "$CAMREC")/camweb}
 # The distribution's Python: numpy comes with it, and the guest sees it too.
 PYTHON=/usr/bin/python3
-export LAB LAB_CACHE CAMREC CAMPLAY PYTHON
+export LAB LAB_CACHE CAMREC CAMPLAY CAMWEB PYTHON
 
 begin() { # the first command of a script with checks: its own folder, removed at the end
     work=$(mktemp -d)

@@ -1,0 +1,170 @@
+#!/bin/bash
+# camweb: recorders' live pictures in a browser, found there by their content; viewers and requests that misbehave.
+set -euo pipefail
+# shellcheck source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+begin
+
+web() { "$PYTHON" "$LAB/verify/web.py" "$@"; }
+background=()
+ends() { # ends what still runs, and the lab's own folder
+    [ ${#background[@]} = 0 ] || kill "${background[@]}" 2>/dev/null || true
+    clean
+}
+trap ends EXIT
+
+records_live() { # LOG REPORT ADDRESS SOURCE...: a recorder in the background, as $recorder, that listens; its $port
+    local log=$1 report=$2 address=$3
+    shift 3
+    : >"$log"
+    "$CAMREC" --encoder software --latency realtime --verbose --listen "$address" --report "$report" --overwrite "$@" 2>"$log" &
+    recorder=$!
+    background+=("$recorder")
+    await 20 grep -q '^listening on ' "$log" || { echo "it does not listen: $(cat "$log")"; return 1; }
+    port=$(sed -nE 's/^listening on .*:([0-9]+)$/\1/p' "$log")
+}
+serves() { # ARGUMENTS...: camweb in the background, as $server, at $page and $web_port
+    : >web.log
+    "$CAMWEB" --verbose --listen 0 "$@" 2>web.log &
+    server=$!
+    background+=("$server")
+    await 20 grep -q '^serving on ' web.log || { echo "it does not serve: $(cat web.log)"; return 1; }
+    page=$(sed -nE 's/^serving on (.*)$/\1/p' web.log)/
+    web_port=$(sed -nE 's/^serving on .*:([0-9]+)$/\1/p' web.log)
+}
+stops() { # NAME PID: a clean end
+    local status=0
+    kill -TERM "$2" 2>/dev/null || true
+    if ! timeout 20 tail --pid="$2" -f /dev/null; then
+        fail "$1" "it does not end"
+        return
+    fi
+    wait "$2" || status=$?
+    if [ $status = 0 ]; then pass "$1"; else fail "$1" "exit code $status"; fi
+}
+most_memory() { awk '/^VmHWM/ {print $2}' "/proc/$1/status"; } # PID: kilobytes, so far
+
+refuses_web() { # NAME CODE PATTERN ARGUMENTS...: camweb exits with CODE after one line that has PATTERN
+    local name=$1 code=$2 pattern=$3 status=0
+    shift 3
+    timeout 20 "$CAMWEB" "$@" >stdout 2>stderr </dev/null || status=$?
+    if [ "$status" != "$code" ] || [ "$(wc -l <stderr)" != 1 ] || ! grep -qE -- "$pattern" stderr; then
+        fail "$name" "exit code $status in place of $code: $(head -n 3 stderr)"
+    else
+        pass "$name"
+    fi
+}
+refuses_web "no camera" 64 "missing expected argument" --listen 0
+refuses_web "an address that is none" 64 "tcp://HOST:PORT or unix:PATH" http://127.0.0.1:1
+refuses_web "two cameras of one name" 64 "two cameras are called 'a'; name one" a=tcp://127.0.0.1:1 a=tcp://127.0.0.1:2
+refuses_web "listening beyond this machine" 64 "no password yet.*reverse proxy.*ssh -L" --listen 0.0.0.0:8080 tcp://127.0.0.1:1
+refuses_web "listening at another machine's name" 64 "no password yet" --listen example.org:8080 tcp://127.0.0.1:1
+refuses_web "a host with a port" 64 "without scheme and port" --host example.org:80 tcp://127.0.0.1:1
+
+if ! command -v chromium >/dev/null; then
+    skip "web: in a browser" "no chromium here"
+    finish
+    exit
+fi
+
+# Two cameras, one over TCP and one over a UNIX socket
+test_source=(--device test --size 640x360)
+records_live door.log door.json 127.0.0.1:0 "${test_source[@]}"
+door=$recorder door_port=$port
+mkdir -p run/garden
+records_live garden.log garden.json "unix:$work/run/garden/live" --device test --size 320x240
+garden=$recorder
+serves --host cams.example "door=tcp://127.0.0.1:$door_port" "unix:$work/run/garden/live"
+check "nobody connects before somebody watches" bash -c "! grep -q joined door.log"
+refuses_web "an address in use" 73 "another program uses this port" --listen "$web_port" tcp://127.0.0.1:1
+status() { curl -s -o /dev/null -w '%{http_code}' "$@" "$page"; }
+check "a proxy's name works once it is given" test "$(status -H 'Host: cams.example') $(status -H 'Host: other.example')" = "200 403"
+seen=
+live() { # NAME ARGUMENTS...: the browser shows it; says how old the pictures are
+    local name=$1 said
+    shift
+    if said=$(web live "$page" "$@" 2>&1); then
+        pass "$name"
+        printf '      %s\n' "$said"
+        seen=$(sed -nE 's/^door: picture ([0-9]+),.*/\1/p' <<<"$said")
+    else
+        fail "$name" "$said"
+    fi
+}
+live "both cameras, light" door garden --screenshot light.png
+live "a late join" door --after "${seen:-0}"
+live "both cameras, dark" door garden --dark --screenshot dark.png
+live "one large on Enter, all on Escape" door --large --screenshot large.png
+live "on a phone" door garden --size 390x844 --screenshot phone.png
+live "two viewers" door --tabs 2
+
+# What camweb must not do
+web refusals "$web_port" door >refusals.log 2>&1 &
+refusals=$!
+
+# A recorder that is killed and comes back
+web outage "$page" door >outage.log 2>&1 &
+viewer=$!
+if await 60 grep -q '^live' outage.log; then
+    kill -KILL "$door"
+    wait "$door" 2>/dev/null || true
+    await 60 grep -q '^down' outage.log || true
+    records_live door.log door.json "127.0.0.1:$door_port" "${test_source[@]}"
+    door=$recorder
+fi
+if wait $viewer; then pass "a killed recorder: the picture comes back"; else fail "a killed recorder: the picture comes back" "$(cat outage.log)"; fi
+check "a killed recorder: the page says what is wrong, and what to do" grep -qE '^down: .*(connection refused; start|ended the stream; start|connection lost)' outage.log
+if wait $refusals; then pass "requests that are refused, and connections that never end"; else fail "requests that are refused, and connections that never end" "$(cat refusals.log)"; fi
+
+# The connection to the recorder ends some seconds after the last viewer has left.
+mkfifo stop
+web stops "$page" door >stops.log 2>&1 <stop &
+viewer=$!
+exec 7>stop
+await 60 grep -q '^left' stops.log || true
+check "nobody watches: the recorder is left alone again" await 60 grep -q ' left after ' door.log
+exec 7>&-
+if wait $viewer; then pass "nobody watches: after a live picture"; else fail "nobody watches: after a live picture" "$(cat stops.log)"; fi
+
+one_at_a_time() { # LOG: no receiver of a recorder joined before the last one had left
+    awk '/ joined$/ {n++} / left after / {n--} n > 1 {print "two at once: " $0; exit 1} END {if (NR == 0) exit 1}' "$1"
+}
+stops "the door's recorder ends" "$door"
+stops "the garden's recorder ends" "$garden"
+check "all viewers of a camera share one connection: over TCP" one_at_a_time door.log
+check "all viewers of a camera share one connection: over a UNIX socket" one_at_a_time garden.log
+check "no picture is lost on the way to camweb" report garden.json 'len(receivers) >= 1' 'len([r for r in receivers if r.dropped > 0]) == 0'
+stops "camweb ends" "$server"
+
+# Noise, which no encoder can compress: what a viewer does not read soon fills its buffer.
+ffmpeg -nostdin -v error -f lavfi -i color=gray:s=160x120:r=30,noise=alls=100:allf=t -frames:v 750 -pix_fmt yuv420p noise.y4m
+receivers() { "$PYTHON" "$LAB/verify/receivers.py" "$@"; }
+serves noise=unix:"$work/noise"
+records_live noise.log noise.json "unix:$work/noise" --device noise.y4m --pace --qp 10 noise.h264
+noise=$recorder
+viewers=()
+web reads "$web_port" noise good.h264 >good.log 2>&1 &
+viewers+=($!)
+web reads "$web_port" noise slow.h264 --pause 6 >slow.log 2>&1 &
+viewers+=($!)
+await 20 test -s good.log || true
+before=$(most_memory "$server")
+web unread "$web_port" noise >unread.log 2>&1 &
+viewers+=($!)
+for viewer in "${viewers[@]}"; do wait "$viewer" || fail "viewers" "$(cat good.log slow.log unread.log)"; done
+wait "$noise" || fail "noise: the recording" "exit code $?"
+grew=$(($(most_memory "$server") - before))
+check "a viewer that never reads is disconnected" grep -q '^disconnected' unread.log
+check "a viewer that never reads: memory is bounded" test $grew -le 8192
+echo "      $grew kB more, for a stream of $(($(stat -c %s noise.h264) / 1000)) kB"
+check "another viewer gets everything from its first keyframe on" receivers piece noise.h264 good.h264
+misses_some() {
+    local missing
+    missing=$(receivers part noise.h264 slow.h264) || { echo "$missing"; return 1; }
+    [ "$missing" -gt 0 ] || { echo "nothing is missing"; return 1; }
+}
+check "a viewer that reads nothing for 6 s goes on at a keyframe" misses_some
+check "a viewer that reads nothing for 6 s can decode what it got" decodes_silently slow.h264
+check "the recorder loses no frame" report noise.json 'frames.droppedByUs == 0' 'frames.written == frames.encoded' 'len([r for r in receivers if r.dropped > 0]) == 0' 'len(receivers) == 1'
+stops "camweb ends without a recorder" "$server"
+finish

@@ -1,0 +1,343 @@
+#!/usr/bin/env python3
+"""Watches cameras in camweb's page as people do, and talks to camweb as nobody should.
+
+usage: web.py live URL [--large] [--dark] [--size WxH] [--screenshot FILE] [--tabs N] [--after NUMBER] NAME...
+                                        each camera's picture is the test source's, and moves; prints the number of the
+                                        last picture, and how old pictures were when they were seen
+       web.py outage URL NAME           says "live", "down" and "back" as the page shows it, with what it says meanwhile
+       web.py stops URL NAME            a camera that nobody sees is not fetched
+       web.py reads PORT NAME FILE [--pause SECONDS]
+                                        writes the stream as a viewer gets it, up to its end; it reads nothing for a while
+                                        after the first picture
+       web.py unread PORT NAME          a viewer that never reads, until camweb closes its connection
+       web.py refusals PORT NAME        requests that camweb must refuse, and connections that never end
+
+What is wrong is printed, with exit status 1.
+"""
+import argparse
+import base64
+import json
+import os
+import pathlib
+import socket
+import struct
+import subprocess
+import sys
+import time
+
+from browser import PATIENCE, Browser, Failed
+
+# The test source's number in the top left corner and its time in the bottom left one, in blocks of 16 pixels, and the
+# colours of its eight bars.
+READ = """((name) => {
+  const canvas = document.querySelector(`[data-name="${CSS.escape(name)}"] canvas`);
+  const context = canvas?.getContext("2d");
+  if (!context || canvas.width < 256 || canvas.height < 48) return null;
+  const bits = (y) => {
+    const { data } = context.getImageData(0, y, 256, 16);
+    let value = 0;
+    for (let bit = 0; bit < 16; bit += 1) value = value * 2 + (data[(8 * 256 + bit * 16 + 8) * 4] > 125 ? 1 : 0);
+    return value;
+  };
+  const { width, height } = canvas;
+  const bars = [...Array(8).keys()].map((bar) =>
+    [...context.getImageData(Math.round(width * (bar + 0.5) / 8), Math.round(height * 0.45), 1, 1).data.slice(0, 3)]);
+  return { number: bits(0), time: bits(height - 32) * 65536 + bits(height - 16), bars, width, height };
+})"""
+BARS = [[191 if bits & mask else 0 for mask in (4, 2, 1)] for bits in (7, 6, 3, 2, 5, 4, 1, 0)]
+# By which a colour may differ after coding and conversion.
+TOLERANCE = 24
+# Pictures that must be seen to call it live.
+ENOUGH = 20
+
+
+def read(page, name):
+    return page.evaluate(f"{READ}({json.dumps(name)})")
+
+
+def check_bars(name, seen):
+    for bar, (found, wanted) in enumerate(zip(seen["bars"], BARS)):
+        if max(abs(a - b) for a, b in zip(found, wanted)) > TOLERANCE:
+            raise Failed(f"{name}: bar {bar} is {found} in place of {wanted}")
+
+
+def watch(page, name, after=-1):
+    """Waits until enough pictures were seen, whose numbers go up.
+
+    Returns the last number and the ages of the pictures in milliseconds.
+    """
+    numbers, ages, deadline = [], [], time.monotonic() + PATIENCE
+    while len(numbers) < ENOUGH:
+        if time.monotonic() > deadline:
+            shown = page.evaluate("document.body.innerText")
+            raise Failed(f"{name}: {len(numbers)} pictures in {PATIENCE} s; the page says: {shown!r}")
+        seen = read(page, name)
+        now = int(time.monotonic() * 1e6)
+        if not seen or not any(sum(bar) for bar in seen["bars"]):
+            continue
+        if numbers and seen["number"] < numbers[-1]:
+            raise Failed(f"{name}: picture {seen['number']} after {numbers[-1]}")
+        if not numbers or seen["number"] > numbers[-1]:
+            check_bars(name, seen)
+            numbers.append(seen["number"])
+            ages.append((now - seen["time"]) % (1 << 32) / 1000)
+    if numbers[0] <= after:
+        raise Failed(f"{name}: begins with picture {numbers[0]}, which is older than {after}")
+    return numbers[-1], ages
+
+
+def live(options):
+    with Browser() as browser:
+        size = tuple(map(int, options.size.split("x")))
+        pages = [browser.open(options.url, size=size, dark=options.dark) for _ in range(options.tabs)]
+        for page in pages:
+            page.wait("document.querySelector('.camera') !== null", "a camera on the page")
+            if options.large:
+                page.evaluate(f"document.querySelector('[data-name={json.dumps(options.names[0])}] button').focus()")
+                page.press("Enter", "\r")
+                page.wait("document.querySelector('.single .large') !== null", "one camera large after Enter")
+        for page in pages:
+            for name in options.names:
+                last, ages = watch(page, name, options.after)
+                ages.sort()
+                print(f"{name}: picture {last}, seen {ages[len(ages) // 2]:.0f} ms after capture (best {ages[0]:.0f})")
+        page = pages[0]
+        page.wait("[...document.querySelectorAll('.camera')].some((e) => e.dataset.state === 'live')", "a live camera")
+        if options.screenshot:
+            page.screenshot(options.screenshot)
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            raise Failed("the page is wider than the window")
+        if options.large:
+            page.press("Escape")
+            page.wait("!document.querySelector('.single')", "all cameras after Escape")
+        for page in pages:
+            if page.complaints():
+                raise Failed(f"the browser complains: {page.complaints()}")
+
+
+def state_of(name):
+    return f"document.querySelector('[data-name={json.dumps(name)}]')?.dataset.state"
+
+
+def outage(options):
+    with Browser() as browser:
+        page, name = browser.open(options.url), options.names[0]
+        watch(page, name)
+        print("live", flush=True)
+        page.wait(f"{state_of(name)} === 'unavailable'", "the outage on the page")
+        said = page.wait("[...document.querySelectorAll('.message')].map((e) => e.textContent).join('')", "its reason")
+        print(f"down: {said}", flush=True)
+        page.wait(f"{state_of(name)} === 'live'", "the camera's return")
+        watch(page, name)
+        print("back", flush=True)
+
+
+def stops(options):
+    with Browser() as browser:
+        page, name = browser.open(options.url), options.names[0]
+        watch(page, name)
+        page.command("Page.navigate", url="about:blank")
+        page.wait("location.href === 'about:blank'", "another page")
+        print("left", flush=True)
+        # The browser stays, so that only the page's end can be the reason.
+        sys.stdin.read()
+
+
+class Viewer:
+    """A viewer over a WebSocket (RFC 6455) that reads when it is told to."""
+
+    def __init__(self, port, name, receive_buffer=None):
+        self.socket = socket.socket()
+        if receive_buffer:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        self.socket.settimeout(PATIENCE)
+        self.socket.connect(("127.0.0.1", port))
+        key = base64.b64encode(os.urandom(16)).decode()
+        self.socket.sendall(
+            f"GET /live/{name} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\nUpgrade: websocket\r\n"
+            f"Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode())
+        self.data = b""
+        while b"\r\n\r\n" not in self.data:
+            self.fill()
+        head, _, self.data = self.data.partition(b"\r\n\r\n")
+        if not head.startswith(b"HTTP/1.1 101 "):
+            raise Failed(f"no WebSocket: {head.decode(errors='replace')}")
+
+    def fill(self):
+        more = self.socket.recv(1 << 16)
+        if not more:
+            raise Failed("camweb closed the connection")
+        self.data += more
+
+    def take(self, count):
+        while len(self.data) < count:
+            self.fill()
+        taken, self.data = self.data[:count], self.data[count:]
+        return taken
+
+    def message(self):
+        """The next message: its opcode and its content."""
+        first, length = self.take(2)
+        if length & 0x80 or not first & 0x80:
+            raise Failed("a masked or fragmented message")
+        if length == 126:
+            length, = struct.unpack(">H", self.take(2))
+        elif length == 127:
+            length, = struct.unpack(">Q", self.take(8))
+        return first & 15, self.take(length)
+
+    def picture(self, until_end=False):
+        """The next picture: whether it is a keyframe, when it arrived in microseconds, and its bytes.
+
+        until_end: whether the stream may end, and None is returned then.
+        """
+        while True:
+            opcode, content = self.message()
+            if opcode == 1 and until_end and json.loads(content).get("state") == "unavailable":
+                return None
+            if opcode == 2:
+                version, flags, _, arrival = struct.unpack(">BBHq", content[:12])
+                if version != 1 or not content[12:].startswith(b"\0\0\0\1"):
+                    raise Failed(f"version {version}, {content[12:20].hex()}")
+                return bool(flags & 1), arrival, content[12:]
+
+
+def reads(options):
+    viewer = Viewer(options.port, options.names[0], receive_buffer=1 << 14 if options.pause else None)
+    with open(options.file, "wb") as file:
+        keyframe, _, content = viewer.picture()
+        if not keyframe:
+            raise Failed("it does not begin with a keyframe")
+        file.write(content)
+        print("reading", flush=True)
+        time.sleep(options.pause)
+        while picture := viewer.picture(until_end=True):
+            file.write(picture[2])
+
+
+def unread(options):
+    viewer = Viewer(options.port, options.names[0], receive_buffer=1 << 14)
+    mine = viewer.socket.getsockname()[1]
+    # What was sent is still on its way to one that does not read, so only camweb's side shows that it has let go.
+    deadline = time.monotonic() + PATIENCE
+    while subprocess.run(
+            ["ss", "-Htn", "state", "established", f"( sport = :{options.port} and dport = :{mine} )"],
+            capture_output=True, text=True, check=True).stdout:
+        if time.monotonic() > deadline:
+            raise Failed(f"it is still connected after {PATIENCE} s")
+        time.sleep(0.5)
+    print("disconnected")
+
+
+def refusals(options):
+    port, name = options.port, options.names[0]
+    own = f"Host: 127.0.0.1:{port}\r\n"
+    upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n"
+    origin = f"Origin: http://127.0.0.1:{port}\r\n"
+    wanted = [
+        ("the page", 200, f"GET / HTTP/1.1\r\n{own}\r\n"),
+        ("HEAD", 200, f"HEAD / HTTP/1.1\r\n{own}\r\n"),
+        ("another host's name", 403, "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n"),
+        ("no host", 400, "GET / HTTP/1.1\r\n\r\n"),
+        ("two hosts", 400, f"GET / HTTP/1.1\r\n{own}Host: evil.example\r\n\r\n"),
+        ("another site's origin", 403, f"GET /cameras.json HTTP/1.1\r\n{own}Origin: http://evil.example\r\n\r\n"),
+        ("another site's picture", 403, f"GET /icon.svg HTTP/1.1\r\n{own}Sec-Fetch-Site: cross-site\r\n\r\n"),
+        ("a WebSocket", 101, f"GET /live/{name} HTTP/1.1\r\n{own}{origin}{upgrade}\r\n"),
+        ("a WebSocket of another site", 403, f"GET /live/{name} HTTP/1.1\r\n{own}Origin: http://evil.example\r\n{upgrade}\r\n"),
+        ("a WebSocket without origin", 403, f"GET /live/{name} HTTP/1.1\r\n{own}{upgrade}\r\n"),
+        ("a WebSocket under another name", 403,
+         f"GET /live/{name} HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n{upgrade}\r\n"),
+        ("a WebSocket of no camera", 404, f"GET /live/none HTTP/1.1\r\n{own}{origin}{upgrade}\r\n"),
+        ("a WebSocket without a key", 426, f"GET /live/{name} HTTP/1.1\r\n{own}{origin}Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n"),
+        ("a stream without WebSocket", 426, f"GET /live/{name} HTTP/1.1\r\n{own}\r\n"),
+        ("an unknown path", 404, f"GET /nothing HTTP/1.1\r\n{own}\r\n"),
+        ("a path upwards", 404, f"GET /../../etc/passwd HTTP/1.1\r\n{own}\r\n"),
+        ("an escaped path upwards", 404, f"GET /live/..%2f..%2fetc%2fpasswd HTTP/1.1\r\n{own}\r\n"),
+        ("POST", 405, f"POST / HTTP/1.1\r\n{own}Content-Length: 0\r\n\r\n"),
+        ("a body", 413, f"GET / HTTP/1.1\r\n{own}Content-Length: 4\r\n\r\nbody"),
+        ("a body in chunks", 413, f"GET / HTTP/1.1\r\n{own}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        ("no HTTP", 400, "\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03\r\n\r\n"),
+        ("a header of 1 MB", 400, f"GET / HTTP/1.1\r\n{own}X: {'a' * 1000000}\r\n\r\n"),
+        ("a path of 1 MB", 400, f"GET /{'a' * 1000000} HTTP/1.1\r\n{own}\r\n"),
+        ("10,000 headers", 400, f"GET / HTTP/1.1\r\n{own}" + "X: a\r\n" * 10000 + "\r\n"),
+        ("a header of two lines", 400, f"GET / HTTP/1.1\r\n{own}X: a\r\n b: c\r\nbad line\r\n\r\n"),
+    ]
+    unending = [
+        ("a request that never ends", f"GET / HTTP/1.1\r\n{own}X: "),
+        ("a connection without a request", ""),
+        ("a body that never comes", f"GET / HTTP/1.1\r\n{own}Content-Length: 1000000000\r\n\r\n"),
+        ("a connection that stays after its request", f"GET /icon.svg HTTP/1.1\r\n{own}\r\n"),
+    ]
+    open_ones = []
+    for what, request in unending:
+        connection = socket.create_connection(("127.0.0.1", port))
+        connection.sendall(request.encode("latin-1"))
+        open_ones.append((what, connection))
+    problems = []
+    for what, status, request in wanted:
+        found = answer(port, request)
+        if found != status:
+            problems.append(f"{what}: {found} in place of {status}")
+    for what, connection in open_ones:
+        connection.settimeout(PATIENCE)
+        try:
+            while connection.recv(1 << 16):
+                pass
+        except ConnectionError:
+            pass
+        except TimeoutError:
+            problems.append(f"{what}: still open after {PATIENCE} s")
+    if answer(port, wanted[0][2]) != 200:
+        problems.append("the page is gone afterwards")
+    if problems:
+        raise Failed("; ".join(problems))
+
+
+def answer(port, request):
+    """The status of the response; None if there is none."""
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.settimeout(PATIENCE)
+        try:
+            connection.sendall(request.encode("latin-1"))
+        except ConnectionError:
+            pass  # What it has answered before it closed is still to be read.
+        data = b""
+        try:
+            while b"\r\n" not in data:
+                more = connection.recv(1 << 16)
+                if not more:
+                    break
+                data += more
+        except ConnectionError:
+            pass
+    parts = data.split(b" ", 2)
+    return int(parts[1]) if parts[0] == b"HTTP/1.1" and len(parts) == 3 else None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers(required=True)
+    for action, place in ((live, "url"), (outage, "url"), (stops, "url"), (reads, "port"), (unread, "port"), (refusals, "port")):
+        command = commands.add_parser(action.__name__)
+        command.set_defaults(action=action)
+        command.add_argument(place, type=int if place == "port" else str)
+        command.add_argument("names", nargs="+" if action is live else 1, metavar="NAME")
+        if action is reads:
+            command.add_argument("file")
+            command.add_argument("--pause", type=float, default=0)
+        if action is live:
+            command.add_argument("--large", action="store_true")
+            command.add_argument("--dark", action="store_true")
+            command.add_argument("--size", default="1280x800")
+            command.add_argument("--screenshot")
+            command.add_argument("--tabs", type=int, default=1)
+            command.add_argument("--after", type=int, default=-1)
+    options = parser.parse_args()
+    try:
+        options.action(options)
+    except Failed as problem:
+        print(problem)
+        sys.exit(1)
+
+
+main()
