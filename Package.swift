@@ -120,7 +120,7 @@ let package = Package(
         .target(
             name: "Web",
             dependencies: [
-                "Bitstream", "Network", "Threading", "Time",
+                "Bitstream", "Network", "Output", "Threading", "Time",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -130,6 +130,7 @@ let package = Package(
                 .embedInCode("Page/index.html"), .embedInCode("Page/page.css"), .embedInCode("Page/icon.svg"),
                 .embedInCode("Page/camweb.js"), .embedInCode("Page/stream.js"),
                 .embedInCode("Page/picture.js"), .embedInCode("Page/tile.js"),
+                .embedInCode("Page/media.js"),
             ]),
         .executableTarget(
             name: "camrec",

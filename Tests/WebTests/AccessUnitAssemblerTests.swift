@@ -101,6 +101,13 @@ struct AccessUnitAssemblerTests {
         #expect(results.units[2].isIDR)
     }
 
+    @Test("reordered pictures are noticed", arguments: Codec.allCases, [0, 2])
+    func reordering(codec: Codec, bFrames: Int) throws {
+        let stream = try EncodedStream(codec, bFrames: bFrames)
+        let (_, assembler) = units(of: stream.packets, codec, pauses: true)
+        #expect(assembler.isReordered == (bFrames > 0))
+    }
+
     @Test("any bytes are safe")
     func anything() {
         var generator = SeededGenerator(seed: 23)

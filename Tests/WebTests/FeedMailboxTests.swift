@@ -6,12 +6,14 @@ import Testing
 @Suite("from a camera's thread to the server's")
 struct FeedMailboxTests {
     private func picture(_ count: Int, isKeyframe: Bool = false) -> FeedEvent {
-        .picture(LivePicture(message: ByteBuffer(repeating: 0, count: count), isKeyframe: isKeyframe))
+        .picture(
+            LivePicture(
+                form: .messages, bytes: ByteBuffer(repeating: 0, count: count), isKeyframe: isKeyframe))
     }
 
     private func sizes(_ events: [FeedEvent]) -> [Int] {
         events.compactMap {
-            if case .picture(let picture) = $0 { picture.message.readableBytes } else { nil }
+            if case .picture(let picture) = $0 { picture.bytes.readableBytes } else { nil }
         }
     }
 

@@ -13,7 +13,7 @@ struct MessageTests {
         let assembler = AccessUnitAssembler(codec: .h264)
         var found: [(message: ByteBuffer, bytes: [UInt8])] = []
         let note = { (unit: AccessUnit) in
-            found.append((LiveMessage.make(unit), unit.withUnsafeBytes { Array($0) }))
+            found.append((LiveMessage.picture(unit).bytes, unit.withUnsafeBytes { Array($0) }))
         }
         for (index, packet) in stream.packets.enumerated() {
             let arrival = Instant(nanoseconds: Int64(index) * 0x0102_0304_0000 + 1_000)

@@ -4,8 +4,8 @@ import Sound
 
 /// A stream in a container without an end, muxed once for all receivers, who may join at any keyframe.
 ///
-/// A transport stream repeats its tables at each of them; Matroska's header is what each receiver gets first. Each access
-/// unit leaves at once, in Matroska as a cluster of its own.
+/// A transport stream repeats its tables at each of them; the header of Matroska and MP4 is what each receiver gets first.
+/// Each access unit leaves at once, in Matroska as a cluster of its own, in MP4 as a fragment.
 final class ContainerFraming: LiveFraming {
     private let format: ContainerFormat
     private let stream: StreamDescription
@@ -30,7 +30,7 @@ final class ContainerFraming: LiveFraming {
         swap(&memory.bytes, &bytes)
         defer { swap(&memory.bytes, &bytes) }
         try muxer?.write(unit, number: unit.frameNumber, timestamp: unit.timestamp)
-        if format == .matroska { try muxer?.flush() }
+        if format.hasHeader { try muxer?.flush() }
     }
 
     var takesSound: Bool { stream.sound != nil }
@@ -40,26 +40,40 @@ final class ContainerFraming: LiveFraming {
         swap(&memory.bytes, &bytes)
         defer { swap(&memory.bytes, &bytes) }
         try muxer.write(sound)
-        if format == .matroska { try muxer.flush() }
+        if format.hasHeader { try muxer.flush() }
     }
 
-    /// Matroska's header applies to everything that follows; a transport stream has the stream's own parameter sets.
+    /// A header applies to everything that follows; a transport stream has the stream's own parameter sets.
     func beginStream() throws(OutputError) {
-        if format == .matroska { throw OutputError(.formatChanged, output: memory.name) }
+        if format.hasHeader { throw OutputError(.formatChanged, output: memory.name) }
     }
 
-    /// With a picture's length, receivers need not wait for the next one. Packets of sound do not wait for each other.
     private static func options(_ format: ContainerFormat) -> [(name: String, value: String)] {
-        format == .transportStream ? [("omit_video_pes_length", "0"), ("pes_payload_size", "0")] : []
+        switch format {
+        case .matroska: format.muxerOptions(pieceDuration: .zero)
+        // The header comes before the first picture, and a fragment ends where it is flushed.
+        case .mp4: [("movflags", "empty_moov+default_base_moof+frag_custom")]
+        // With a picture's length, receivers need not wait for the next one. Packets of sound do not wait for each
+        // other.
+        case .transportStream:
+            format.muxerOptions(pieceDuration: .zero) + [
+                ("omit_video_pes_length", "0"), ("pes_payload_size", "0"),
+            ]
+        }
     }
 
     private func begin(with keyframe: AccessUnit) throws(OutputError) -> Muxer {
         let muxer = try Muxer(
             format, library: library, stream: stream, keyframe: keyframe,
-            options: format.muxerOptions(pieceDuration: .zero) + Self.options(format), to: memory)
+            options: Self.options(format), to: memory)
         swap(&prologue, &memory.bytes)
         return muxer
     }
+}
+
+extension ContainerFormat {
+    /// Whether what follows cannot be read without the stream's beginning.
+    fileprivate var hasHeader: Bool { self != .transportStream }
 }
 
 /// What the muxer has written since it was last taken.

@@ -26,6 +26,9 @@ final class AccessUnitAssembler {
     /// How many pictures continued after a pause.
     var splitCount: Int { assembly.splitCount }
 
+    /// Whether a picture came that is shown before an earlier one.
+    var isReordered: Bool { assembly.isReordered }
+
     /// Takes the next bytes, and calls `body` for each picture that has ended.
     func add(_ chunk: RawSpan, arrival: Instant, _ body: (AccessUnit) -> Void) {
         parser.parse(chunk) { result, nalUnit in assembly.add(result, nalUnit, arrival: arrival, body) }

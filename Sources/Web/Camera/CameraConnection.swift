@@ -1,19 +1,25 @@
 import Bitstream
 import Glibc
 import Network
+import Output
 import Threading
 import Time
 
 /// Reads a stream from one connection, and publishes its pictures. Used by one thread.
 final class CameraConnection {
     private let socket: Socket
+    private let demand: ViewerDemand
     private let publish: (FeedEvent) -> Void
+    private let containers: ContainerSupply
     private var assembler: AccessUnitAssembler?
     /// The first bytes of a stream whose kind is still unknown.
     private var head: [UInt8] = []
     /// The sequence parameter set that the published format is from.
     private var sequenceParameterSet: [UInt8]?
+    private var facts: StreamFacts?
     private var isLive = false
+    /// Whether a picture came that is shown before an earlier one: containers would show them in the wrong order.
+    private var isReordered = false
     private var pause = CameraConnection.shortestPause
     /// Whether bytes arrived since the last pause.
     private var mayPause = false
@@ -26,15 +32,18 @@ final class CameraConnection {
     private static let patience = Duration.seconds(10)
     private static let chunkLength = 64 << 10
 
-    init(_ socket: consuming Socket, publish: @escaping (FeedEvent) -> Void) {
+    /// - Parameter name: the stream's, in messages.
+    init(
+        _ socket: consuming Socket, name: String, demand: ViewerDemand, publish: @escaping (FeedEvent) -> Void
+    ) {
         socket.prepareForStreaming(patience: Self.patience)
         self.socket = socket
-        self.publish = publish
+        (self.demand, self.publish, containers) = (demand, publish, ContainerSupply(name: name))
     }
 
     /// Reads until the connection ends or nobody watches any more.
     /// - Returns: why the connection ended; nil if nobody watches.
-    func read(for demand: ViewerDemand, interruption: Interruption) -> String? {
+    func read(unless interruption: Interruption) -> String? {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkLength, alignment: 16)
         defer { room.deallocate() }
         while demand.isWanted() {
@@ -88,22 +97,42 @@ final class CameraConnection {
     private func gather(_ bytes: RawSpan, _ assembler: AccessUnitAssembler) {
         let splitsBefore = assembler.splitCount
         assembler.add(bytes, arrival: .now) { deliver($0) }
+        isReordered = assembler.isReordered
         if assembler.splitCount > splitsBefore { pause = min(pause * 2, Self.longestPause) }
     }
 
     private func deliver(_ unit: AccessUnit) {
-        if unit.isIDR { noteFormat(of: unit) }
-        publish(.picture(LivePicture(message: LiveMessage.make(unit), isKeyframe: unit.isIDR)))
+        if unit.isIDR { noteFacts(of: unit) }
+        if demand.isWanted(.messages) { publish(.picture(LiveMessage.picture(unit))) }
+        for form in LiveForm.allCases where form != .messages {
+            if demand.isWanted(form) { deliver(unit, as: form) } else { containers.close(form) }
+        }
         guard !isLive else { return }
         isLive = true
         publish(.status(.live))
     }
 
-    private func noteFormat(of keyframe: AccessUnit) {
+    private func deliver(_ unit: AccessUnit, as form: LiveForm) {
+        guard let facts else { return }
+        guard !isReordered else {
+            return publish(
+                .impossible(form, reason: "its pictures are reordered (B frames); record without --bframes"))
+        }
+        do throws(OutputError) {
+            guard let picture = try containers.picture(unit, as: form, facts) else { return }
+            publish(.picture(picture))
+        } catch {
+            containers.close(form)
+            publish(.impossible(form, reason: error.description))
+        }
+    }
+
+    private func noteFacts(of keyframe: AccessUnit) {
         let set = keyframe.sequenceParameterSet
         guard set != sequenceParameterSet, let facts = StreamFacts(keyframe) else { return }
-        sequenceParameterSet = set
-        publish(.format(facts))
+        (sequenceParameterSet, self.facts) = (set, facts)
+        containers.restart()
+        publish(.facts(facts))
     }
 
     private static func complaint(about kind: StreamKind) -> String {

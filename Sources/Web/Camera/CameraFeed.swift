@@ -5,6 +5,8 @@ import Threading
 
 /// Receives a camera's events, on the server's event loop.
 protocol LiveViewer: AnyObject {
+    var form: LiveForm { get }
+
     func take(_ event: FeedEvent)
 }
 
@@ -51,15 +53,15 @@ final class CameraFeed: Sendable {
     /// Adds a viewer. Call it on the event loop.
     func join(_ viewer: any LiveViewer) {
         audience.value.viewers[ObjectIdentifier(viewer)] = viewer
-        demand.viewerJoined()
+        demand.viewerJoined(viewer.form)
         viewer.take(.status(audience.value.status))
-        if let facts = audience.value.facts { viewer.take(.format(facts)) }
+        if let facts = audience.value.facts { viewer.take(.facts(facts)) }
     }
 
     /// Removes a viewer, if it is one. Call it on the event loop.
     func leave(_ viewer: any LiveViewer) {
         guard audience.value.viewers.removeValue(forKey: ObjectIdentifier(viewer)) != nil else { return }
-        demand.viewerLeft()
+        demand.viewerLeft(viewer.form)
     }
 
     private func publish(_ event: FeedEvent) {
@@ -80,8 +82,8 @@ final class CameraFeed: Sendable {
             guard status != audience.value.status else { return }
             audience.value.status = status
             if let line = status.line(for: camera) { report(line) }
-        case .format(let facts): audience.value.facts = facts
-        case .picture: break
+        case .facts(let facts): audience.value.facts = facts
+        case .picture, .impossible: break
         }
     }
 }

@@ -18,8 +18,9 @@ struct CameraReader: Sendable {
     /// Runs until everything ends.
     func run() {
         while demand.awaitViewer(), !interruption.isRaised {
-            publish(.status(.connecting))
             serve()
+            // What was true for the last viewers need not be true for the next ones.
+            publish(.status(.connecting))
         }
     }
 
@@ -32,8 +33,9 @@ struct CameraReader: Sendable {
                 let socket = try address.connect(
                     timeout: Self.connectTimeout, interruption: interruption)
                 publish(.status(.waiting))
-                let connection = CameraConnection(socket, publish: publish)
-                guard let reason = connection.read(for: demand, interruption: interruption) else { return }
+                let connection = CameraConnection(
+                    socket, name: "\(address)", demand: demand, publish: publish)
+                guard let reason = connection.read(unless: interruption) else { return }
                 publish(.status(.unavailable("\(address): \(reason)")))
             } catch {
                 if case .interrupted = error.kind { return }

@@ -4,13 +4,15 @@ import NIOCore
 enum FeedEvent: Sendable {
     case status(CameraStatus)
     /// The next keyframe begins a stream of this kind.
-    case format(StreamFacts)
+    case facts(StreamFacts)
     case picture(LivePicture)
+    /// The stream cannot have this form; in words, why.
+    case impossible(LiveForm, reason: String)
 }
 
 /// A camera's stream as its viewers see it.
 enum CameraStatus: Hashable, Sendable {
-    /// No attempt to connect has succeeded or failed yet.
+    /// Nobody has watched, or no attempt to connect has succeeded or failed yet.
     case connecting
     /// Connected; the stream's first keyframe has not come yet.
     case waiting
@@ -21,6 +23,20 @@ enum CameraStatus: Hashable, Sendable {
 
 /// A picture as viewers get it; they share its storage.
 struct LivePicture: Sendable {
-    let message: ByteBuffer
+    let form: LiveForm
+    let bytes: ByteBuffer
     let isKeyframe: Bool
+    /// The container that it belongs to; nil in messages.
+    var container: ContainerStart?
+}
+
+/// The beginning of a container, which each of its viewers gets first. Its identity is the container's.
+final class ContainerStart: Sendable {
+    let prologue: ByteBuffer
+    /// The response's, with the codec.
+    let contentType: String
+
+    init(prologue: ByteBuffer, contentType: String) {
+        (self.prologue, self.contentType) = (prologue, contentType)
+    }
 }

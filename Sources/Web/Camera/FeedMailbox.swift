@@ -8,7 +8,7 @@ final class FeedMailbox: @unchecked Sendable {
     private let byteLimit: Int
     private var events: [FeedEvent] = []
     private var byteCount = 0
-    private var gate = KeyframeGate()
+    private var gates: [LiveForm: KeyframeGate] = [:]
 
     /// More than any picture has, and seconds of a usual stream.
     static let defaultByteLimit = 32 << 20
@@ -20,8 +20,11 @@ final class FeedMailbox: @unchecked Sendable {
     func post(_ event: FeedEvent) -> Bool {
         monitor.withLock {
             if case .picture(let picture) = event {
-                let count = picture.message.readableBytes
-                guard gate.admits(isKeyframe: picture.isKeyframe, hasRoom: byteCount + count <= byteLimit)
+                let count = picture.bytes.readableBytes
+                let hasRoom = byteCount + count <= byteLimit
+                guard
+                    gates[picture.form, default: KeyframeGate()]
+                        .admits(isKeyframe: picture.isKeyframe, hasRoom: hasRoom)
                 else { return false }
                 byteCount += count
             }

@@ -19,7 +19,11 @@ enum LiveMessage {
     private static let keyframeFlag: UInt8 = 1
 
     /// Copies an access unit into a message.
-    static func make(_ unit: AccessUnit) -> ByteBuffer {
+    static func picture(_ unit: AccessUnit) -> LivePicture {
+        LivePicture(form: .messages, bytes: bytes(unit), isKeyframe: unit.isIDR)
+    }
+
+    private static func bytes(_ unit: AccessUnit) -> ByteBuffer {
         var buffer = ByteBufferAllocator().buffer(capacity: headerByteCount + unit.count)
         buffer.writeInteger(version)
         buffer.writeInteger(unit.isIDR ? keyframeFlag : 0)

@@ -6,6 +6,10 @@ struct PictureAssembly {
     private let byteLimit: Int
     private var detector: AccessUnitDetector
     private var shaper: StreamShaper
+    private var orderCounter = PictureOrderCounter()
+    /// The order count of the current picture, and the highest in its sequence; nil before the first slice.
+    private var order: Int?
+    private var highestOrder: Int?
     /// The current picture's NAL units, as Annex B.
     private var bytes: [UInt8] = []
     /// Units that belong to the next unit's picture.
@@ -19,6 +23,8 @@ struct PictureAssembly {
     private var arrival = Instant.start
     /// How many pictures continued after they had been delivered.
     private(set) var splitCount = 0
+    /// Whether a picture came that is shown before an earlier one.
+    private(set) var isReordered = false
 
     init(codec: Codec, byteLimit: Int) {
         self.byteLimit = byteLimit
@@ -74,18 +80,30 @@ struct PictureAssembly {
             return
         case .begins:
             deliver(body)
-            self.arrival = arrival
+            (self.arrival, order) = (arrival, nil)
         case .continues:
-            let isSlice = NALUnitHeader(of: nalUnit, codec: detector.parameterSets.codec)?.isSlice ?? false
             if isDelivered {
-                if isSlice { noteMissingPart() }
+                if isSlice(nalUnit) { noteMissingPart() }
                 return
             }
         }
+        if order == nil, isSlice(nalUnit) { noteOrder(of: nalUnit) }
         append(undecided)
         undecided.removeAll(keepingCapacity: true)
         guard bytes.count + nalUnit.byteCount < byteLimit else { return noteMissingPart() }
         bytes.append(startCodeBefore: nalUnit)
+    }
+
+    private func isSlice(_ nalUnit: RawSpan) -> Bool {
+        NALUnitHeader(of: nalUnit, codec: detector.parameterSets.codec)?.isSlice ?? false
+    }
+
+    private mutating func noteOrder(of slice: RawSpan) {
+        guard let next = orderCounter.next(slice, detector.parameterSets) else { return }
+        if let highestOrder, !next.beginsSequence, next.count < highestOrder { isReordered = true }
+        (order, highestOrder) = (
+            next.count, next.beginsSequence ? next.count : max(next.count, highestOrder ?? .min)
+        )
     }
 
     private mutating func append(_ units: [UInt8]) {

@@ -9,6 +9,7 @@ final class ViewerDemand: @unchecked Sendable {
     private let monitor = Monitor()
     private let linger: Duration
     private let wakeUp: WakeUp
+    private var viewers: [LiveForm: Int] = [:]
     private var viewerCount = 0
     /// When the interest ends; nil while there are viewers, and before the first.
     private var end: Instant?
@@ -25,16 +26,18 @@ final class ViewerDemand: @unchecked Sendable {
     /// When the interest ends if nobody comes; nil while there are viewers.
     var deadline: Instant? { monitor.withLock { end } }
 
-    func viewerJoined() {
+    func viewerJoined(_ form: LiveForm) {
         monitor.withLock {
+            viewers[form, default: 0] += 1
             viewerCount += 1
             end = nil
             monitor.signal()
         }
     }
 
-    func viewerLeft(at now: Instant = .now) {
+    func viewerLeft(_ form: LiveForm, at now: Instant = .now) {
         monitor.withLock {
+            viewers[form, default: 0] -= 1
             viewerCount -= 1
             if viewerCount == 0 { end = now + linger }
         }
@@ -56,6 +59,9 @@ final class ViewerDemand: @unchecked Sendable {
     func isWanted(at now: Instant = .now) -> Bool {
         monitor.withLock { !isOver && (viewerCount > 0 || end.map { now < $0 } ?? false) }
     }
+
+    /// Whether somebody watches the stream in a form.
+    func isWanted(_ form: LiveForm) -> Bool { monitor.withLock { viewers[form, default: 0] > 0 } }
 
     /// Waits for a viewer.
     /// - Returns: false if none will come.

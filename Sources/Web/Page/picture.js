@@ -22,18 +22,22 @@ export class PictureDecoder {
     return "VideoDecoder" in window;
   }
 
+  // Whether the browser cannot decode the stream.
+  isUnable = false;
+
   // The next keyframe begins a stream of this format.
   async configure({ codec, width, height }) {
     const config = { codec, codedWidth: width, codedHeight: height, optimizeForLatency: true };
     this.reset();
     this.#config = config;
+    this.isUnable = false;
     let isSupported = false;
     try {
       ({ supported: isSupported } = await VideoDecoder.isConfigSupported(config));
     } catch {
       // A codec string that the browser cannot read.
     }
-    if (!isSupported && this.#config === config) this.#fail(`this browser does not play ${name(codec)}`);
+    if (!isSupported && this.#config === config) this.#fail(`this browser does not play ${describe(codec)}`);
   }
 
   decode({ isKeyframe, time, data }) {
@@ -80,10 +84,12 @@ export class PictureDecoder {
   #fail(reason) {
     this.reset();
     this.#config = null;
+    this.isUnable = true;
     this.#listener.failed(reason);
   }
 }
 
-function name(codec) {
+// What people call a codec, with what to do where the browser does not play it.
+export function describe(codec) {
   return codec.startsWith("avc1") ? `this kind of H.264 (${codec})` : `H.265 (${codec}); record with --codec h264`;
 }

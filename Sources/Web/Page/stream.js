@@ -7,14 +7,17 @@ const pauses = { first: 250, longest: 4000 };
 
 export class LiveStream {
   #path;
+  #decoder;
   #listener;
   #socket = null;
   #timer = null;
   #pause = pauses.first;
 
-  // listener: format({ codec, width, height }), status({ state, reason }), picture({ isKeyframe, time, data })
-  constructor(name, listener) {
+  // decoder: configure({ codec, width, height }), decode({ isKeyframe, time, data }), reset()
+  // listener: status({ state, reason })
+  constructor(name, decoder, listener) {
     this.#path = `/live/${encodeURIComponent(name)}`;
+    this.#decoder = decoder;
     this.#listener = listener;
   }
 
@@ -31,6 +34,7 @@ export class LiveStream {
 
   close() {
     clearTimeout(this.#timer);
+    this.#decoder.reset();
     const socket = this.#socket;
     [this.#timer, this.#socket] = [null, null];
     if (!socket) return;
@@ -42,8 +46,8 @@ export class LiveStream {
     this.#pause = pauses.first;
     if (typeof data === "string") {
       const { kind, ...content } = JSON.parse(data);
-      if (kind === "format") this.#listener.format(content);
-      if (kind === "status") this.#listener.status(content);
+      if (kind === "format") this.#decoder.configure(content);
+      if (kind === "status") this.#noteStatus(content);
       return;
     }
     const view = new DataView(data);
@@ -51,11 +55,18 @@ export class LiveStream {
       this.#listener.status({ state: "unavailable", reason: "camweb was updated; reload this page" });
       return;
     }
-    this.#listener.picture({
+    this.#decoder.decode({
       isKeyframe: (view.getUint8(1) & keyframeFlag) !== 0,
       time: Number(view.getBigInt64(4)),
       data: new Uint8Array(data, headerLength),
     });
+  }
+
+  #noteStatus(status) {
+    // Another connection to the recorder begins with a keyframe.
+    if (status.state === "waiting") this.#decoder.reset();
+    // A decoder that cannot play the stream has said so.
+    if (status.state !== "live" || !this.#decoder.isUnable) this.#listener.status(status);
   }
 
   #retry(socket) {

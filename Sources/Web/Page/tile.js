@@ -1,13 +1,13 @@
 // A camera on the page: its picture, its name and how it is.
 
+import { MediaPlayer } from "/media.js";
 import { PictureDecoder } from "/picture.js";
 import { LiveStream } from "/stream.js";
 
 const words = { connecting: "connecting", waiting: "waiting for a keyframe", live: "live", unavailable: "unavailable" };
 
 export class Tile {
-  #stream;
-  #decoder = null;
+  #player;
   #state;
   #message;
   #figures;
@@ -16,46 +16,32 @@ export class Tile {
 
   // onToggle: called when the picture is clicked.
   constructor(name, onToggle) {
-    const canvas = make("canvas", { ariaHidden: "true" });
+    this.name = name;
     this.#message = make("p", { className: "message" });
-    this.button = make("button", { className: "picture", type: "button" });
-    this.button.append(canvas, this.#message);
-    this.button.addEventListener("click", onToggle);
-    const title = make("h2", { textContent: name });
     this.#state = make("span", { className: "state" });
     this.#state.setAttribute("role", "status");
     this.#figures = make("span", { className: "figures" });
     const caption = make("div", { className: "caption" });
-    caption.append(title, this.#state, this.#figures);
+    caption.append(make("h2", { textContent: name }), this.#state, this.#figures);
+    this.button = make("button", { className: "picture", type: "button" });
+    this.button.addEventListener("click", onToggle);
     this.element = make("article", { className: "camera" });
     this.element.append(this.button, caption);
     this.element.dataset.name = name;
-    this.name = name;
+    const surface = this.#makePlayer(name);
+    surface.ariaHidden = "true";
+    this.button.append(surface, this.#message);
     this.isLarge = false;
-    if (PictureDecoder.isSupported) {
-      this.#decoder = new PictureDecoder(canvas, {
-        drawn: () => this.#noteDrawn(),
-        failed: (reason) => this.#show("unavailable", reason),
-      });
-    }
-    this.#stream = new LiveStream(name, {
-      format: (format) => this.#decoder.configure(format),
-      status: ({ state, reason }) => this.#show(state, reason),
-      picture: (picture) => this.#decoder.decode(picture),
-    });
-    this.#show("connecting");
+    this.#show({ state: "connecting" });
   }
 
   // Watches the camera or stops.
   set isWatched(isWatched) {
-    if (isWatched && !this.#decoder) {
-      this.#show("unavailable", "this browser has no WebCodecs here; open http://127.0.0.1 or localhost, or update it");
-    } else if (isWatched) {
-      this.#stream.open();
+    if (isWatched) {
+      this.#player.open();
       this.#timer ??= setInterval(() => this.#showRate(), 1000);
     } else {
-      this.#stream.close();
-      this.#decoder?.reset();
+      this.#player.close();
       clearInterval(this.#timer);
       this.#timer = null;
     }
@@ -71,17 +57,40 @@ export class Tile {
     this.button.setAttribute("aria-label", `${this.name}: ${isLarge ? "show all cameras" : "show this camera large"}`);
   }
 
+  // Returns where the picture appears.
+  #makePlayer(name) {
+    const listener = {
+      status: (status) => this.#show(status),
+      drawn: () => this.#noteDrawn(),
+      failed: (reason) => this.#show({ state: "unavailable", reason }),
+    };
+    if (PictureDecoder.isSupported) {
+      const canvas = make("canvas");
+      const decoder = new PictureDecoder(canvas, listener);
+      this.#player = new LiveStream(name, decoder, listener);
+      return canvas;
+    }
+    const video = make("video");
+    if (MediaPlayer.isSupported) {
+      this.#player = new MediaPlayer(name, video, listener);
+    } else {
+      const reason = "this browser has neither WebCodecs nor Media Source Extensions; update it";
+      this.#player = { open: () => listener.failed(reason), close() {} };
+    }
+    return video;
+  }
+
   #noteDrawn() {
     this.#drawn.count += 1;
     this.#drawn.since ??= performance.now();
-    if (this.#message.textContent) this.#message.textContent = "";
+    if (this.#message.textContent && this.element.dataset.state === "live") this.#message.textContent = "";
   }
 
-  #show(state, reason = "") {
+  #show({ state, reason = "" }) {
+    if (this.element.dataset.state === state && this.#message.textContent === reason) return;
     this.element.dataset.state = state;
     this.#state.textContent = words[state] ?? state;
-    if (state === "waiting") this.#decoder?.reset();
-    // The last picture stays visible behind the message.
+    // The last picture stays visible behind the message, which goes with the next picture.
     if (state !== "live") this.#message.textContent = reason;
   }
 

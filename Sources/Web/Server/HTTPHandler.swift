@@ -11,6 +11,8 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var head: HTTPRequestHead?
     private var deadline: Scheduled<Void>?
     private var isClosing = false
+    private var viewer: ContainerViewer?
+    private var stall = StallWatch()
 
     /// How long a connection may take for a request, and for reading the response.
     private static let patience = TimeAmount.seconds(10)
@@ -19,7 +21,17 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func handlerAdded(context: ChannelHandlerContext) { restartDeadline(context) }
 
-    func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
+    func handlerRemoved(context: ChannelHandlerContext) {
+        deadline?.cancel()
+        stall.end()
+        viewer?.leave()
+        viewer = nil
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if viewer != nil { stall.noteWritability(of: context) }
+        context.fireChannelWritabilityChanged()
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isClosing else { return }
@@ -27,11 +39,28 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         case .head(let head): self.head = head
         case .body: respond(with: Response(Refusal.unwantedBody), keepsAlive: false, context)
         case .end:
-            guard let head = head.take() else { return }
+            if let head = head.take() { answer(head, context) }
+        }
+    }
+
+    private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        switch desk.answer(to: head) {
+        case .response(let response):
             respond(
-                with: desk.response(to: head), isHead: head.method == .HEAD, keepsAlive: head.isKeepAlive,
-                context)
+                with: response, isHead: head.method == .HEAD, keepsAlive: head.isKeepAlive, context)
             restartDeadline(context)
+        case .stream(_, let form, let authority) where head.method == .HEAD:
+            // The codec would only be known from the stream.
+            let type = form == .mp4 ? "video/mp4" : "video/mp2t"
+            respond(
+                with: Response(type: type, body: [], authority: authority), isHead: true, keepsAlive: false,
+                context)
+        case .stream(let feed, let form, let authority):
+            isClosing = true
+            deadline?.cancel()
+            let viewer = ContainerViewer(feed, form, authority: authority, context: context)
+            self.viewer = viewer
+            viewer.begin()
         }
     }
 

@@ -7,6 +7,7 @@ enum PageFile: String, Hashable, Sendable, CaseIterable {
     case stream = "/stream.js"
     case picture = "/picture.js"
     case tile = "/tile.js"
+    case media = "/media.js"
 
     /// The file at a path; nil if there is none.
     init?(path: some StringProtocol) { self.init(rawValue: String(path)) }
@@ -16,7 +17,7 @@ enum PageFile: String, Hashable, Sendable, CaseIterable {
         case .document: "text/html; charset=utf-8"
         case .style: "text/css; charset=utf-8"
         case .icon: "image/svg+xml"
-        case .main, .stream, .picture, .tile: "text/javascript; charset=utf-8"
+        case .main, .stream, .picture, .tile, .media: "text/javascript; charset=utf-8"
         }
     }
 
@@ -29,6 +30,7 @@ enum PageFile: String, Hashable, Sendable, CaseIterable {
         case .stream: PackageResources.stream_js
         case .picture: PackageResources.picture_js
         case .tile: PackageResources.tile_js
+        case .media: PackageResources.media_js
         }
     }
 }

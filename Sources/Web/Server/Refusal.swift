@@ -21,7 +21,13 @@ struct Refusal: Error, Hashable {
         status: .payloadTooLarge, reason: "camweb takes no request bodies; send none")
     static let unknownPath = Refusal(
         status: .notFound, reason: "there is nothing here; open / for the cameras")
+    /// The camera's stream cannot be had now; in words, why.
+    static func unavailable(_ reason: String) -> Refusal {
+        Refusal(status: .serviceUnavailable, reason: reason, headers: ["Retry-After": "2"])
+    }
+
     static let needsWebSocket = Refusal(
-        status: .upgradeRequired, reason: "this is a WebSocket; open / for the cameras",
+        status: .upgradeRequired,
+        reason: "this is a WebSocket; open / for the cameras, or add .mp4 or .ts for a player",
         headers: ["Upgrade": "websocket"])
 }

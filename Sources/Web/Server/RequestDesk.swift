@@ -1,4 +1,5 @@
 import NIOHTTP1
+import Output
 
 /// Decides what each request gets.
 struct RequestDesk: Sendable {
@@ -18,21 +19,41 @@ struct RequestDesk: Sendable {
         return cameras[name]
     }
 
-    /// Returns the response to a request that is not, or may not be, a WebSocket.
-    func response(to head: HTTPRequestHead) -> Response {
+    /// The answer to a request that is not, or may not be, a WebSocket.
+    enum Answer {
+        case response(Response)
+        /// A stream without an end.
+        case stream(CameraFeed, LiveForm, authority: String)
+    }
+
+    /// Returns the answer to a request that is not, or may not be, a WebSocket.
+    func answer(to head: HTTPRequestHead) -> Answer {
         do throws(Refusal) {
             let authority = try policy.check(head, isWebSocket: Self.isWebSocket(head))
             switch Route(head.uri) {
             case .page(let file):
-                return Response(type: file.contentType, body: file.bytes, authority: authority)
+                return .response(
+                    Response(type: file.contentType, body: file.bytes, authority: authority))
             case .cameras:
-                return Response(
-                    type: "application/json", body: Array(cameras.json.utf8), authority: authority)
-            case .live(let name) where cameras[name] != nil: throw Refusal.needsWebSocket
-            case .live, nil: throw Refusal.unknownPath
+                return .response(
+                    Response(
+                        type: "application/json", body: Array(cameras.json.utf8), authority: authority))
+            case .live(let name):
+                guard cameras[name] == nil else { throw Refusal.needsWebSocket }
+                guard let (feed, form) = container(called: name) else { throw Refusal.unknownPath }
+                return .stream(feed, form, authority: authority)
+            case nil: throw Refusal.unknownPath
             }
         } catch {
-            return Response(error)
+            return .response(Response(error))
         }
+    }
+
+    /// The stream that `door.mp4` or `door.ts` names.
+    private func container(called name: String) -> (CameraFeed, LiveForm)? {
+        guard let format = ContainerFormat(path: name), let form = LiveForm(format),
+            let feed = cameras[String(name.dropLast(format.rawValue.count + 1))]
+        else { return nil }
+        return (feed, form)
     }
 }

@@ -12,19 +12,24 @@ struct Response {
         _ status: HTTPResponseStatus = .ok, type: String, body: [UInt8], authority: String?,
         extra: [String: String] = [:]
     ) {
-        var headers = HTTPHeaders([
+        var headers = Self.headers(type: type, authority: authority)
+        headers.add(name: "Content-Length", value: "\(body.count)")
+        for (name, value) in extra { headers.add(name: name, value: value) }
+        (self.status, self.headers, self.body) = (status, headers, body)
+    }
+
+    /// The headers of every response.
+    static func headers(type: String, authority: String?) -> HTTPHeaders {
+        HTTPHeaders([
             ("Content-Type", type),
-            ("Content-Length", "\(body.count)"),
             // The page belongs to the program's version.
             ("Cache-Control", "no-store"),
-            ("Content-Security-Policy", Self.contentPolicy(for: authority)),
+            ("Content-Security-Policy", contentPolicy(for: authority)),
             ("Cross-Origin-Opener-Policy", "same-origin"),
             ("Cross-Origin-Resource-Policy", "same-origin"),
             ("Referrer-Policy", "no-referrer"),
             ("X-Content-Type-Options", "nosniff"),
         ])
-        for (name, value) in extra { headers.add(name: name, value: value) }
-        (self.status, self.headers, self.body) = (status, headers, body)
     }
 
     init(_ refusal: Refusal) {

@@ -80,7 +80,7 @@ public final class WebServer: Sendable {
             .childChannelOption(.tcpOption(.init(rawValue: TCP_USER_TIMEOUT)), value: 20_000)
             .childChannelOption(.tcpOption(.init(rawValue: TCP_KEEPIDLE)), value: 10)
             .childChannelOption(.tcpOption(.init(rawValue: TCP_KEEPINTVL)), value: 5)
-            .childChannelOption(.writeBufferWaterMark, value: WebSocketViewer.waitingBytes)
+            .childChannelOption(.writeBufferWaterMark, value: StallWatch.waitingBytes)
         do {
             let channel = try bootstrap.bind(host: address.host, port: Int(address.port)).wait()
             let port = channel.localAddress?.port ?? Int(address.port)

@@ -7,17 +7,14 @@ final class WebSocketViewer: ChannelInboundHandler, LiveViewer {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
+    let form = LiveForm.messages
     private let feed: CameraFeed
     private var context: ChannelHandlerContext?
     private var gate = KeyframeGate()
-    private var stall: Scheduled<Void>?
+    private var stall = StallWatch()
 
-    /// The most bytes that wait for a viewer, before the picture that exceeds them.
-    static let waitingBytes = ChannelOptions.Types.WriteBufferWaterMark(low: 128 << 10, high: 1 << 20)
     /// The largest message accepted; the page sends none.
     static let largestFrame = 4 << 10
-    /// How long a viewer may read nothing.
-    private static let patience = TimeAmount.seconds(10)
 
     init(_ feed: CameraFeed) { self.feed = feed }
 
@@ -28,7 +25,7 @@ final class WebSocketViewer: ChannelInboundHandler, LiveViewer {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         feed.leave(self)
-        stall?.cancel()
+        stall.end()
         self.context = nil
     }
 
@@ -47,11 +44,7 @@ final class WebSocketViewer: ChannelInboundHandler, LiveViewer {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        stall?.cancel()
-        guard !context.channel.isWritable else { return context.fireChannelWritabilityChanged() }
-        stall = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) {
-            context.close(promise: nil)
-        }
+        stall.noteWritability(of: context)
         context.fireChannelWritabilityChanged()
     }
 
@@ -61,11 +54,12 @@ final class WebSocketViewer: ChannelInboundHandler, LiveViewer {
         guard let context else { return }
         switch event {
         case .status(let status): sendText(TextMessage(status).json)
-        case .format(let facts): sendText(TextMessage(facts).json)
-        case .picture(let picture):
+        case .facts(let facts): sendText(TextMessage(facts).json)
+        case .picture(let picture) where picture.form == form:
             let hasRoom = context.channel.isWritable
             guard gate.admits(isKeyframe: picture.isKeyframe, hasRoom: hasRoom) else { return }
-            send(.binary, picture.message)
+            send(.binary, picture.bytes)
+        case .picture, .impossible: break
         }
     }
 

@@ -74,7 +74,9 @@ door=$recorder door_port=$port
 mkdir -p run/garden
 records_live garden.log garden.json "unix:$work/run/garden/live" --device test --size 320x240
 garden=$recorder
-serves --host cams.example "door=tcp://127.0.0.1:$door_port" "unix:$work/run/garden/live"
+records_live hevc.log hevc.json 127.0.0.1:0 --device test --size 320x240 --codec hevc
+hevc=$recorder
+serves --host cams.example "door=tcp://127.0.0.1:$door_port" "unix:$work/run/garden/live" "hevc=tcp://127.0.0.1:$port" nobody=tcp://127.0.0.1:1
 check "nobody connects before somebody watches" bash -c "! grep -q joined door.log"
 refuses_web "an address in use" 73 "another program uses this port" --listen "$web_port" tcp://127.0.0.1:1
 status() { curl -s -o /dev/null -w '%{http_code}' "$@" "$page"; }
@@ -97,6 +99,25 @@ live "both cameras, dark" door garden --dark --screenshot dark.png
 live "one large on Enter, all on Escape" door --large --screenshot large.png
 live "on a phone" door garden --size 390x844 --screenshot phone.png
 live "two viewers" door --tabs 2
+live "without WebCodecs: Media Source Extensions" door garden --without-webcodecs
+check "H.265, which the browser may not play" web unplayable "$page" hevc "does not play H.265"
+
+# Players
+played() { # CAMERA FORM: what ffmpeg receives begins with a keyframe, and its pictures are the source's, at rising times
+    local file=played-$1.$2.mkv raw=played-$1.$2.h264
+    [ "$1" != hevc ] || raw=played-$1.$2.h265
+    timeout 60 ffmpeg -nostdin -v error -i "${page}live/$1.$2" -frames:v 60 -c copy -y "$file" -frames:v 60 -c copy -y "$raw" || return
+    pictures numbers "$raw" --block 16 --ahead --gaps || return
+    ffprobe -v error -show_entries packet=dts,flags -of csv=p=0 "$file" |
+        awk -F, 'NR == 1 && $2 !~ /^K/ {print "no keyframe first"; exit 1} NR > 1 && $1 <= last {print $1 " after " last; exit 1}
+            {last = $1} END {if (NR != 60) {print NR " pictures in place of 60"; exit 1}}'
+}
+for form in mp4 ts; do
+    for camera in door hevc; do check "players: /live/$camera.$form in ffmpeg" played $camera $form; done
+    check "players: a media type for .$form" bash -c "curl -sI '${page}live/door.$form' | grep -qiE '^content-type: video/mp(4|2t)'"
+done
+
+check "players: a recorder that is not there" bash -c "curl -si '${page}live/nobody.ts' | grep -q '^127.0.0.1:1: connection refused; start'"
 
 # What camweb must not do
 web refusals "$web_port" door >refusals.log 2>&1 &
@@ -131,6 +152,7 @@ one_at_a_time() { # LOG: no receiver of a recorder joined before the last one ha
 }
 stops "the door's recorder ends" "$door"
 stops "the garden's recorder ends" "$garden"
+stops "the recorder of H.265 ends" "$hevc"
 check "all viewers of a camera share one connection: over TCP" one_at_a_time door.log
 check "all viewers of a camera share one connection: over a UNIX socket" one_at_a_time garden.log
 check "no picture is lost on the way to camweb" report garden.json 'len(receivers) >= 1' 'len([r for r in receivers if r.dropped > 0]) == 0'

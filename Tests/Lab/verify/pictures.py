@@ -14,6 +14,7 @@ numbers  the frame numbers in the top left corner go up from 0, except for --los
          is 1, the highest bit first. (../webcam: blocks of 1 pixel, in YUYV; the test source: 16.)
 follow   each picture looks like one of FOLDER's JPEG files, each the successor of the one before, from the first on, but for --lost.
 With --ahead, the source was started before the recording, which begins with any picture.
+With --gaps, any number of frames may be missing, as on a machine that is too slow.
 With --lost-by-report, camrec's own report says how many frames are missing.
 """
 import argparse
@@ -215,6 +216,8 @@ def same(options):
 def missing_frames(options, count):
     """How many frames may be missing: a range, for some may be lost after the last of `count` pictures that were written,
     more of them on a machine that is too slow for most."""
+    if options.gaps:
+        return range(1 << 16)
     if options.lost_by_report is None:
         return range(options.lost, options.lost + 1)
     with open(options.lost_by_report, encoding="utf-8") as file:
@@ -314,6 +317,7 @@ def main():
         command.add_argument("--lost", type=int, default=0)
         command.add_argument("--lost-by-report")
         command.add_argument("--ahead", action="store_true")
+        command.add_argument("--gaps", action="store_true")
     followed.add_argument("--tolerance", type=float, default=0.1)
     options = parser.parse_args()
     try:

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Watches cameras in camweb's page as people do, and talks to camweb as nobody should.
 
-usage: web.py live URL [--large] [--dark] [--size WxH] [--screenshot FILE] [--tabs N] [--after NUMBER] NAME...
+usage: web.py live URL [--large] [--dark] [--size WxH] [--screenshot FILE] [--tabs N] [--after NUMBER]
+                       [--without-webcodecs] NAME...
                                         each camera's picture is the test source's, and moves; prints the number of the
                                         last picture, and how old pictures were when they were seen
        web.py outage URL NAME           says "live", "down" and "back" as the page shows it, with what it says meanwhile
+       web.py unplayable URL NAME TEXT  a camera whose stream the browser cannot decode says so, with TEXT; where the browser
+                                        can, its picture is seen
        web.py stops URL NAME            a camera that nobody sees is not fetched
        web.py reads PORT NAME FILE [--pause SECONDS]
                                         writes the stream as a viewer gets it, up to its end; it reads nothing for a while
@@ -30,9 +33,11 @@ from browser import PATIENCE, Browser, Failed
 # The test source's number in the top left corner and its time in the bottom left one, in blocks of 16 pixels, and the
 # colours of its eight bars.
 READ = """((name) => {
-  const canvas = document.querySelector(`[data-name="${CSS.escape(name)}"] canvas`);
-  const context = canvas?.getContext("2d");
-  if (!context || canvas.width < 256 || canvas.height < 48) return null;
+  const surface = document.querySelector(`[data-name="${CSS.escape(name)}"] :is(canvas, video)`);
+  const canvas = surface?.tagName === "VIDEO" ? new OffscreenCanvas(surface.videoWidth, surface.videoHeight) : surface;
+  if (!canvas || canvas.width < 256 || canvas.height < 48) return null;
+  const context = canvas.getContext("2d");
+  if (canvas !== surface) context.drawImage(surface, 0, 0);
   const bits = (y) => {
     const { data } = context.getImageData(0, y, 256, 16);
     let value = 0;
@@ -89,7 +94,8 @@ def watch(page, name, after=-1):
 def live(options):
     with Browser() as browser:
         size = tuple(map(int, options.size.split("x")))
-        pages = [browser.open(options.url, size=size, dark=options.dark) for _ in range(options.tabs)]
+        before = "delete window.VideoDecoder" if options.without_webcodecs else ""
+        pages = [browser.open(options.url, size, options.dark, before) for _ in range(options.tabs)]
         for page in pages:
             page.wait("document.querySelector('.camera') !== null", "a camera on the page")
             if options.large:
@@ -102,6 +108,8 @@ def live(options):
                 ages.sort()
                 print(f"{name}: picture {last}, seen {ages[len(ages) // 2]:.0f} ms after capture (best {ages[0]:.0f})")
         page = pages[0]
+        if options.without_webcodecs and page.evaluate("document.querySelector('canvas') !== null"):
+            raise Failed("the page uses WebCodecs")
         page.wait("[...document.querySelectorAll('.camera')].some((e) => e.dataset.state === 'live')", "a live camera")
         if options.screenshot:
             page.screenshot(options.screenshot)
@@ -111,8 +119,10 @@ def live(options):
             page.press("Escape")
             page.wait("!document.querySelector('.single')", "all cameras after Escape")
         for page in pages:
-            if page.complaints():
-                raise Failed(f"the browser complains: {page.complaints()}")
+            # The browser counts an answer that says why there is no picture as an error, too.
+            complaints = [found for found in page.complaints() if " 503 " not in found]
+            if complaints:
+                raise Failed(f"the browser complains: {complaints}")
 
 
 def state_of(name):
@@ -130,6 +140,21 @@ def outage(options):
         page.wait(f"{state_of(name)} === 'live'", "the camera's return")
         watch(page, name)
         print("back", flush=True)
+
+
+def unplayable(options):
+    with Browser() as browser:
+        for before in ("", "delete window.VideoDecoder"):
+            page, name = browser.open(options.url, before=before), options.names[0]
+            page.wait(f"['live', 'unavailable'].includes({state_of(name)})", "the stream")
+            plays = "VideoDecoder.isConfigSupported({codec: 'hev1.1.6.L93.90'}).then((found) => found.supported)"
+            if page.evaluate(f"'VideoDecoder' in window ? {plays} : MediaSource.isTypeSupported('video/mp4; codecs=hvc1.1.6.L93.90')"):
+                watch(page, name)
+                continue
+            said = page.wait("[...document.querySelectorAll('.message')].map((e) => e.textContent).join('')", "a reason")
+            if options.text not in said:
+                raise Failed(f"the page says {said!r}")
+            print(said)
 
 
 def stops(options):
@@ -250,6 +275,9 @@ def refusals(options):
         ("a WebSocket of no camera", 404, f"GET /live/none HTTP/1.1\r\n{own}{origin}{upgrade}\r\n"),
         ("a WebSocket without a key", 426, f"GET /live/{name} HTTP/1.1\r\n{own}{origin}Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n"),
         ("a stream without WebSocket", 426, f"GET /live/{name} HTTP/1.1\r\n{own}\r\n"),
+        ("a container of no camera", 404, f"GET /live/none.mp4 HTTP/1.1\r\n{own}\r\n"),
+        ("a container that is not offered", 404, f"GET /live/{name}.mkv HTTP/1.1\r\n{own}\r\n"),
+        ("a container for another site", 403, f"GET /live/{name}.mp4 HTTP/1.1\r\n{own}Sec-Fetch-Site: cross-site\r\n\r\n"),
         ("an unknown path", 404, f"GET /nothing HTTP/1.1\r\n{own}\r\n"),
         ("a path upwards", 404, f"GET /../../etc/passwd HTTP/1.1\r\n{own}\r\n"),
         ("an escaped path upwards", 404, f"GET /live/..%2f..%2fetc%2fpasswd HTTP/1.1\r\n{own}\r\n"),
@@ -317,17 +345,21 @@ def answer(port, request):
 def main():
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(required=True)
-    for action, place in ((live, "url"), (outage, "url"), (stops, "url"), (reads, "port"), (unread, "port"), (refusals, "port")):
+    for action, place in (
+            (live, "url"), (outage, "url"), (unplayable, "url"), (stops, "url"), (reads, "port"), (unread, "port"), (refusals, "port")):
         command = commands.add_parser(action.__name__)
         command.set_defaults(action=action)
         command.add_argument(place, type=int if place == "port" else str)
         command.add_argument("names", nargs="+" if action is live else 1, metavar="NAME")
+        if action is unplayable:
+            command.add_argument("text")
         if action is reads:
             command.add_argument("file")
             command.add_argument("--pause", type=float, default=0)
         if action is live:
             command.add_argument("--large", action="store_true")
             command.add_argument("--dark", action="store_true")
+            command.add_argument("--without-webcodecs", action="store_true")
             command.add_argument("--size", default="1280x800")
             command.add_argument("--screenshot")
             command.add_argument("--tabs", type=int, default=1)

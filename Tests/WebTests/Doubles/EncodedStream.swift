@@ -7,11 +7,11 @@ struct EncodedStream {
     let codec: Codec
     let packets: [[UInt8]]
 
-    init(_ codec: Codec = .h264, frames: Int = 20, keyframeInterval: Int = 10) throws {
+    init(_ codec: Codec = .h264, frames: Int = 20, keyframeInterval: Int = 10, bFrames: Int = 0) throws {
         let collection = Collection()
         let encoding = test_encoding(
             is_hevc: codec == .hevc, frames: Int32(frames), keyframe_interval: Int32(keyframeInterval),
-            b_frames: 0)
+            b_frames: Int32(bFrames))
         let result = test_encode(
             encoding, Collection.handler, Unmanaged.passUnretained(collection).toOpaque())
         if result == 1 { try Test.cancel("this libavcodec has no encoder for \(codec)") }
