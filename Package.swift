@@ -120,7 +120,7 @@ let package = Package(
         .target(
             name: "Web",
             dependencies: [
-                "Bitstream", "Network", "Output", "Threading", "Time",
+                "Bitstream", "Files", "Network", "Output", "Settings", "Threading", "Time",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -201,7 +201,7 @@ let package = Package(
         .testTarget(
             name: "WebTests",
             dependencies: [
-                "Web", "Bitstream", "Threading", "Time", "CTestFormat", "TestSupport",
+                "Web", "Bitstream", "Network", "Threading", "Time", "CTestFormat", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -11,13 +11,15 @@ struct Camweb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "camweb",
         abstract: "Shows live cameras in a browser.",
-        usage: "camweb [<options>] <[NAME=]ADDRESS> ...",
+        usage: "camweb [<options>] [[NAME=]ADDRESS ...]",
         discussion: """
-            ADDRESS is where camrec --listen offers a stream: tcp://HOST:PORT or unix:PATH. Open http://127.0.0.1:8080 in a \
+            Without an ADDRESS, camweb shows this machine's services camrec@NAME: those whose settings, /etc/camrec/NAME.conf, \
+            have a listen. ADDRESS is where camrec --listen offers a stream: tcp://HOST:PORT or unix:PATH. Open http://127.0.0.1:8080 in a \
             browser on this machine. camweb has no password yet, and listens on the loopback interface only; from another \
             machine, use a tunnel: ssh -L 8080:127.0.0.1:8080 HOST.
 
             Examples:
+              camweb
               camweb tcp://127.0.0.1:9982
               camweb door=unix:/run/camrec/door/live garden=tcp://127.0.0.1:9983
 
@@ -29,7 +31,14 @@ struct Camweb: ParsableCommand {
     @Argument(
         help: ArgumentHelp("The cameras: tcp://HOST:PORT or unix:PATH.", valueName: "[NAME=]ADDRESS"),
         transform: CameraArgument.read)
-    var cameras: [CameraArgument]
+    var cameras: [CameraArgument] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the services' settings are, if no ADDRESS is given. Default: /etc/camrec.",
+            valueName: "FOLDER"),
+        completion: .directory, transform: PlainValue.text("expected a folder's name"))
+    var settings: String?
 
     @Option(
         help: ArgumentHelp("Where to serve: [HOST:]PORT. Default: 127.0.0.1:8080.", valueName: "ADDRESS"),
@@ -50,6 +59,9 @@ struct Camweb: ParsableCommand {
     var verbose = false
 
     func validate() throws {
+        if settings != nil, !cameras.isEmpty {
+            throw ValidationError("--settings is for cameras without an ADDRESS; leave one out")
+        }
         if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other; use only one") }
     }
 
@@ -62,7 +74,7 @@ struct Camweb: ParsableCommand {
         }
         do throws(WebError) {
             let server = try WebServer(
-                on: listen.address, cameras: cameras.map(\.camera), hosts: host.map(\.name),
+                on: listen.address, cameras: source, hosts: host.map(\.name),
                 interruption: signals.interruption, report: { console.inform($0) })
             signals.workBegins()
             console.inform("serving on http://\(server.address)")
@@ -71,6 +83,13 @@ struct Camweb: ParsableCommand {
             console.fail(error.description)
             throw ExitStatus(error)
         }
+    }
+
+    private static let usualSettings = "/etc/camrec"
+
+    private var source: CameraSource {
+        cameras.isEmpty
+            ? .settings(folder: settings ?? Self.usualSettings) : .given(cameras.map(\.camera))
     }
 
     /// Replaces ArgumentParser's own `main`, so that every error is one line.

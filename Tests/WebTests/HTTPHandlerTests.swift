@@ -1,6 +1,7 @@
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
+import Network
 import Testing
 
 @testable import Web
@@ -10,8 +11,12 @@ struct HTTPHandlerTests {
     private let channel: EmbeddedChannel
 
     init() throws {
-        let desk = RequestDesk(policy: RequestPolicy(hosts: []), cameras: CameraList([]))
-        channel = EmbeddedChannel(handler: HTTPHandler(desk))
+        let loop = EmbeddedEventLoop()
+        let cameras = CameraList(.given([]), on: loop, report: { _ in }) { (camera) throws(NetworkError) in
+            throw NetworkError(.badPath, address: camera.name)
+        }
+        let desk = RequestDesk(policy: RequestPolicy(hosts: []), cameras: cameras)
+        channel = EmbeddedChannel(handler: HTTPHandler(desk), loop: loop)
         try channel.connect(to: .init(ipAddress: "127.0.0.1", port: 1)).wait()
     }
 
@@ -78,6 +83,14 @@ struct HTTPHandlerTests {
         try channel.writeInbound(HTTPServerRequestPart.head(head))
         try channel.writeInbound(HTTPServerRequestPart.body(ByteBuffer(string: "x")))
         #expect(try response()?.head.status == .payloadTooLarge)
+        #expect(!channel.isActive)
+    }
+
+    @Test("a connection without any request is closed")
+    func silent() {
+        channel.embeddedEventLoop.advanceTime(by: .seconds(9))
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1))
         #expect(!channel.isActive)
     }
 

@@ -50,6 +50,14 @@ final class CameraFeed: Sendable {
 
     deinit { demand.stop() }
 
+    /// Ends the stream for good: the camera is gone. Call it on the event loop.
+    func end() {
+        demand.stop()
+        let gone = CameraStatus.unavailable("this camera is gone; its recorder no longer offers a stream")
+        audience.value.status = gone
+        for viewer in audience.value.viewers.values { viewer.take(.status(gone)) }
+    }
+
     /// Adds a viewer. Call it on the event loop.
     func join(_ viewer: any LiveViewer) {
         audience.value.viewers[ObjectIdentifier(viewer)] = viewer

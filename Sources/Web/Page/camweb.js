@@ -4,25 +4,48 @@ import { Tile } from "/tile.js";
 
 const grid = document.getElementById("cameras");
 const summary = document.getElementById("summary");
+// Milliseconds between looks whether cameras have come or gone.
+const interval = 5000;
 let tiles = [];
 
-async function start() {
-  let cameras;
+async function refresh() {
+  let names;
   try {
     const response = await fetch("/cameras.json");
     if (!response.ok) throw new Error(await response.text());
-    cameras = await response.json();
+    names = (await response.json()).map(({ name }) => name);
   } catch (error) {
-    summary.textContent = `no list of cameras: ${error.message}`;
+    // The cameras say so themselves.
+    if (tiles.length === 0) summary.textContent = `no list of cameras: ${error.message}`;
     return;
   }
-  tiles = cameras.map(({ name }) => {
-    const tile = new Tile(name, () => enlarge(tile.isLarge ? null : tile));
-    return tile;
+  show(names);
+}
+
+// Shows these cameras, in this order; those that are there already go on.
+function show(names) {
+  if (names.length > 0 && names.join("/") === tiles.map((tile) => tile.name).join("/")) return;
+  for (const tile of tiles.filter((tile) => !names.includes(tile.name))) {
+    if (tile.isLarge) enlarge(null);
+    tile.isWatched = false;
+    tile.element.remove();
+  }
+  tiles = names.map((name) => tiles.find((tile) => tile.name === name) ?? makeTile(name));
+  tiles.forEach((tile, index) => {
+    if (grid.children[index] !== tile.element) grid.insertBefore(tile.element, grid.children[index] ?? null);
   });
-  grid.append(...tiles.map((tile) => tile.element));
-  summary.textContent = tiles.length === 1 ? "1 camera" : `${tiles.length} cameras`;
+  summary.textContent = describe(tiles.length);
   watchVisible();
+}
+
+function describe(count) {
+  if (count === 0) return "none yet: add listen = unix:/run/camrec/NAME/live,mode=660 to /etc/camrec/NAME.conf";
+  return count === 1 ? "1 camera" : `${count} cameras`;
+}
+
+function makeTile(name) {
+  const tile = new Tile(name, () => enlarge(tile.isLarge ? null : tile));
+  return tile;
 }
 
 // Shows one camera large; all of them for null.
@@ -58,4 +81,5 @@ function fillScreen(tile) {
   }
 }
 
-start();
+refresh();
+setInterval(() => document.hidden || refresh(), interval);

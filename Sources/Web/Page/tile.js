@@ -82,7 +82,6 @@ export class Tile {
 
   #noteDrawn() {
     this.#drawn.count += 1;
-    this.#drawn.since ??= performance.now();
     if (this.#message.textContent && this.element.dataset.state === "live") this.#message.textContent = "";
   }
 
@@ -97,8 +96,10 @@ export class Tile {
   #showRate() {
     const { count, since } = this.#drawn;
     const now = performance.now();
-    this.#figures.textContent = count > 1 ? `${Math.round(count * 1000 / (now - since))} pictures/s` : "";
-    this.#drawn = { count: 0, since: count ? now : null };
+    // The first pictures after joining may come at once.
+    const isSteady = since !== null && count > 0;
+    this.#figures.textContent = isSteady ? `${Math.round(count * 1000 / (now - since))} pictures/s` : "";
+    this.#drawn = { count: 0, since: count > 0 ? now : null };
   }
 }
 

@@ -35,6 +35,7 @@ struct RequestDesk: Sendable {
                 return .response(
                     Response(type: file.contentType, body: file.bytes, authority: authority))
             case .cameras:
+                cameras.refresh()
                 return .response(
                     Response(
                         type: "application/json", body: Array(cameras.json.utf8), authority: authority))

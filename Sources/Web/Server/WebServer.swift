@@ -25,20 +25,20 @@ public final class WebServer: Sendable {
     ///   - interruption: ends the server.
     ///   - report: called with lines for the operator, on any thread.
     public init(
-        on address: Network.SocketAddress, cameras: [Camera], hosts: [String], interruption: Interruption,
+        on address: Network.SocketAddress, cameras source: CameraSource, hosts: [String],
+        interruption: Interruption,
         report: @escaping @Sendable (String) -> Void
     ) throws(WebError) {
         guard address.isLoopback else { throw .notLoopback(address) }
-        try Self.refuseSameNames(cameras)
+        if case .given(let cameras) = source { try Self.refuseSameNames(cameras) }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         do throws(NetworkError) {
-            var feeds: [CameraFeed] = []
-            for camera in cameras {
-                feeds.append(
-                    try CameraFeed(camera, on: loop, interruption: interruption, report: report))
+            let cameras = CameraList(source, on: loop, report: report) { (camera) throws(NetworkError) in
+                try CameraFeed(camera, on: loop, interruption: interruption, report: report)
             }
-            let desk = RequestDesk(policy: RequestPolicy(hosts: hosts), cameras: CameraList(feeds))
+            loop.execute { cameras.refresh() }
+            let desk = RequestDesk(policy: RequestPolicy(hosts: hosts), cameras: cameras)
             self.address = try Self.listen(on: address, group, desk)
         } catch {
             try? group.syncShutdownGracefully()

@@ -6,7 +6,7 @@ set -euo pipefail
 begin
 repository=$(cd "$LAB/../.." && pwd)
 
-manual() { SOURCE_DATE_EPOCH=1700000000 "$repository/scripts/manual" "$1" "$CAMREC" "$CAMPLAY"; }
+manual() { SOURCE_DATE_EPOCH=1700000000 "$repository/scripts/manual" "$1" "$CAMREC" "$CAMPLAY" "$CAMWEB"; }
 page() { mandoc -Tascii -O width=100 "pages/$1" | sed 's/.\x08//g'; }
 section() { sed -n "/^$1\$/,/^[A-Z]/p" | sed 1d; }
 options() { "$@" --help | grep -oE '^  (-[a-z], )?--[a-z-]+(/--[a-z-]+)?' | grep -oE -- '--[a-z-]+' | grep -vE '^--(help|version)$'; }
@@ -73,7 +73,7 @@ check "manual: the date is the given one" grep -q '^\.TH "CAMREC" 1 "2023-11-14"
 dates_of_commit() {
     local day
     day=$(date --utc --date="@$(git -C "$repository" log -1 --format=%ct)" +%F)
-    "$repository/scripts/manual" undated "$CAMREC" "$CAMPLAY" && grep -q "^\.TH \"CAMREC\" 1 \"$day\"" undated/camrec.1
+    "$repository/scripts/manual" undated "$CAMREC" "$CAMPLAY" "$CAMWEB" && grep -q "^\.TH \"CAMREC\" 1 \"$day\"" undated/camrec.1
 }
 check "manual: otherwise that of the last commit" dates_of_commit
 check "manual: a section that is gone from docs/ is missed" misses_section
@@ -81,6 +81,7 @@ for name in record devices inspect remux doctor; do
     check "manual: every option of camrec $name" describes_all_options camrec-$name.1 "$CAMREC" $name
 done
 check "manual: every option of camplay" describes_all_options camplay.1 "$CAMPLAY"
+check "manual: every option of camweb" describes_all_options camweb.1 "$CAMWEB"
 check "manual: every key of a settings file" describes_all_keys
 check "manual: every exit code" describes_all_exit_codes
 for file in pages/*; do

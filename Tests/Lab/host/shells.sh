@@ -5,12 +5,12 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 begin
 repository=$(cd "$LAB/../.." && pwd)
-PATH=$(dirname "$CAMREC"):$(dirname "$CAMPLAY"):$PATH
+PATH=$(dirname "$CAMREC"):$(dirname "$CAMPLAY"):$(dirname "$CAMWEB"):$PATH
 
 # What is typed, and what each shell offers: exactly these.
 cases() { # NAME|LINE|WORDS, sorted
     local command
-    for command in camrec "camrec inspect" "camrec remux" "camrec doctor" camplay; do
+    for command in camrec "camrec inspect" "camrec remux" "camrec doctor" camplay camweb; do
         echo "every option of $command|$command --|$(options "$command")"
     done
     cat <<'END'
@@ -32,6 +32,7 @@ a recording, not another file|camrec remux t|two.mkv
 a folder to adopt|camrec adopt f|folder
 commands for a recording|camrec ctl socket st|stats stop
 a file to play|camplay tw|two.mkv
+a folder of settings|camweb --settings fol|folder
 decoders|camplay --decoder s|software
 an absent camera is passed over in silence|camrec --device /dev/video250 --format |auto
 END
@@ -43,13 +44,13 @@ options() { # COMMAND: as its help shows them, sorted
     command $1 --help | grep -oE '^  (-[a-z], )?--[a-z-]+(/--[a-z-]+)?' | grep -oE -- '--[a-z-]+' | LC_ALL=C sort -u | paste -sd ' '
 }
 
-if ! "$repository/scripts/completions" completions "$CAMREC" "$CAMPLAY" >said 2>&1; then
+if ! "$repository/scripts/completions" completions "$CAMREC" "$CAMPLAY" "$CAMWEB" >said 2>&1; then
     fail "completions are made" "$(cat said)"
     finish
     exit
 fi
 pass "completions are made"
-check "completions: the same programs make the same files" eval "'$repository/scripts/completions' again '$CAMREC' '$CAMPLAY' && diff -r completions again"
+check "completions: the same programs make the same files" eval "'$repository/scripts/completions' again '$CAMREC' '$CAMPLAY' '$CAMWEB' && diff -r completions again"
 touch one.y4m two.mkv notes.txt '$(touch ran).y4m'
 mkdir folder
 for shell in bash zsh fish; do

@@ -54,7 +54,7 @@ refuses_web() { # NAME CODE PATTERN ARGUMENTS...: camweb exits with CODE after o
         pass "$name"
     fi
 }
-refuses_web "no camera" 64 "missing expected argument" --listen 0
+refuses_web "settings and an address" 64 "leave one out" --settings . tcp://127.0.0.1:1
 refuses_web "an address that is none" 64 "tcp://HOST:PORT or unix:PATH" http://127.0.0.1:1
 refuses_web "two cameras of one name" 64 "two cameras are called 'a'; name one" a=tcp://127.0.0.1:1 a=tcp://127.0.0.1:2
 refuses_web "listening beyond this machine" 64 "no password yet.*reverse proxy.*ssh -L" --listen 0.0.0.0:8080 tcp://127.0.0.1:1
@@ -157,6 +157,23 @@ check "all viewers of a camera share one connection: over TCP" one_at_a_time doo
 check "all viewers of a camera share one connection: over a UNIX socket" one_at_a_time garden.log
 check "no picture is lost on the way to camweb" report garden.json 'len(receivers) >= 1' 'len([r for r in receivers if r.dropped > 0]) == 0'
 stops "camweb ends" "$server"
+
+# The services' settings: cameras that come and go
+mkdir -p etc
+serves --settings "$work/etc"
+web comes "$page" shed >comes.log 2>&1 &
+viewer=$!
+if await 60 grep -q '^none' comes.log; then
+    records_live shed.log shed.json "unix:$work/run/shed" --device test --size 320x240
+    shed=$recorder
+    printf 'device = test\nsize = 320x240\nlisten = unix:%s/run/shed,mode=660\n' "$work" >etc/shed.conf
+    await 60 grep -q '^shed' comes.log || true
+    rm etc/shed.conf
+fi
+if wait $viewer; then pass "settings: a camera comes, is seen, and goes"; else fail "settings: a camera comes, is seen, and goes" "$(cat comes.log)"; fi
+check "settings: its recorder is left alone then" await 20 grep -q ' left after ' shed.log
+stops "settings: the recorder ends" "$shed"
+stops "settings: camweb ends" "$server"
 
 # Noise, which no encoder can compress: what a viewer does not read soon fills its buffer.
 ffmpeg -nostdin -v error -f lavfi -i color=gray:s=160x120:r=30,noise=alls=100:allf=t -frames:v 750 -pix_fmt yuv420p noise.y4m

@@ -52,7 +52,8 @@ class Terminal:
 
 # What makes a shell put all completions in place of the word when Escape and * are typed.
 SETUPS = {
-    "bash": "bind 'set enable-bracketed-paste off'; source {folder}/bash/camrec; source {folder}/bash/camplay",
+    "bash": "bind 'set enable-bracketed-paste off'; source {folder}/bash/camrec; source {folder}/bash/camplay; "
+            "source {folder}/bash/camweb",
     "zsh": "unsetopt zle_bracketed_paste prompt_sp; bindkey -e; fpath=({folder}/zsh $fpath); autoload -Uz compinit; compinit -u -D; "
            "zle -C all complete-word _generic; zstyle ':completion:all:*' completer _all_matches _complete; "
            "zstyle ':completion:all:*' insert yes; zstyle ':completion:all:*' old-matches false; bindkey '\\e*' all",

@@ -6,6 +6,8 @@ usage: web.py live URL [--large] [--dark] [--size WxH] [--screenshot FILE] [--ta
                                         each camera's picture is the test source's, and moves; prints the number of the
                                         last picture, and how old pictures were when they were seen
        web.py outage URL NAME           says "live", "down" and "back" as the page shows it, with what it says meanwhile
+       web.py comes URL NAME            says what the page says without cameras, and NAME once that camera came and was seen;
+                                        then it goes
        web.py unplayable URL NAME TEXT  a camera whose stream the browser cannot decode says so, with TEXT; where the browser
                                         can, its picture is seen
        web.py stops URL NAME            a camera that nobody sees is not fetched
@@ -140,6 +142,17 @@ def outage(options):
         page.wait(f"{state_of(name)} === 'live'", "the camera's return")
         watch(page, name)
         print("back", flush=True)
+
+
+def comes(options):
+    with Browser() as browser:
+        page, name = browser.open(options.url), options.names[0]
+        said = page.wait("document.getElementById('summary').textContent", "what to do without cameras")
+        print(said, flush=True)
+        page.wait(f"document.querySelector('[data-name={json.dumps(name)}]') !== null", "the camera on the page")
+        watch(page, name)
+        print(name, flush=True)
+        page.wait("document.querySelector('.camera') === null", "a page without the camera")
 
 
 def unplayable(options):
@@ -346,7 +359,7 @@ def main():
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(required=True)
     for action, place in (
-            (live, "url"), (outage, "url"), (unplayable, "url"), (stops, "url"), (reads, "port"), (unread, "port"), (refusals, "port")):
+            (live, "url"), (outage, "url"), (comes, "url"), (unplayable, "url"), (stops, "url"), (reads, "port"), (unread, "port"), (refusals, "port")):
         command = commands.add_parser(action.__name__)
         command.set_defaults(action=action)
         command.add_argument(place, type=int if place == "port" else str)
