@@ -5,18 +5,19 @@ import Terminal
 import Threading
 import Web
 
-/// The command: `camweb [options] [NAME=]ADDRESS...`.
+/// The command: `camweb [options] [CAMERA...]`.
 @main
 struct Camweb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "camweb",
         abstract: "Shows live cameras in a browser.",
-        usage: "camweb [<options>] [[NAME=]ADDRESS ...]",
+        usage: "camweb [<options>] [<CAMERA> ...]",
         discussion: """
-            Without an ADDRESS, camweb shows this machine's services camrec@NAME: those whose settings, /etc/camrec/NAME.conf, \
-            have a listen. ADDRESS is where camrec --listen offers a stream: tcp://HOST:PORT or unix:PATH. Open http://127.0.0.1:8080 in a \
-            browser on this machine. camweb has no password yet, and listens on the loopback interface only; from another \
-            machine, use a tunnel: ssh -L 8080:127.0.0.1:8080 HOST.
+            Without a CAMERA, camweb shows this machine's services camrec@NAME: those whose settings, \
+            /etc/camrec/NAME.conf, have a listen. CAMERA is where camrec --listen offers a stream: tcp://HOST:PORT or \
+            unix:PATH, perhaps after NAME=. Open http://127.0.0.1:8080 in a browser on this machine. camweb has no \
+            password yet, and listens on the loopback interface only; from another machine, use a tunnel: \
+            ssh -L 8080:127.0.0.1:8080 HOST.
 
             Examples:
               camweb
@@ -29,13 +30,13 @@ struct Camweb: ParsableCommand {
         version: Version.text(of: "camweb", libraries: []))
 
     @Argument(
-        help: ArgumentHelp("The cameras: tcp://HOST:PORT or unix:PATH.", valueName: "[NAME=]ADDRESS"),
+        help: ArgumentHelp("tcp://HOST:PORT or unix:PATH, perhaps after NAME=.", valueName: "CAMERA"),
         transform: CameraArgument.read)
     var cameras: [CameraArgument] = []
 
     @Option(
         help: ArgumentHelp(
-            "Where the services' settings are, if no ADDRESS is given. Default: /etc/camrec.",
+            "Folder with the settings of the services, if no CAMERA is given. Default: /etc/camrec.",
             valueName: "FOLDER"),
         completion: .directory, transform: PlainValue.text("expected a folder's name"))
     var settings: String?
@@ -60,7 +61,7 @@ struct Camweb: ParsableCommand {
 
     func validate() throws {
         if settings != nil, !cameras.isEmpty {
-            throw ValidationError("--settings is for cameras without an ADDRESS; leave one out")
+            throw ValidationError("--settings is for services, without a CAMERA; leave one out")
         }
         if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other; use only one") }
     }

@@ -1,4 +1,4 @@
-"""What camrec and camplay say of their commands and options."""
+"""What camrec, camplay and camweb say of their commands and options."""
 
 import dataclasses
 import functools

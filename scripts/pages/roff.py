@@ -166,7 +166,7 @@ def folded(line):
         short = f"{code}  # {comment}"
         return [short] if len(short) <= CODE_COLUMNS else [f"# {comment}", *folded(code)]
     # Neither output nor a crontab has lines that go on.
-    if not re.match(r" {4}|(camrec|camplay|mkdir|sed|ffplay|gst-launch-1.0) ", line):
+    if not re.match(r" {4}|(camrec|camplay|camweb|mkdir|sed|ffplay|gst-launch-1.0) ", line):
         return [line]
     for gap in [match.start() for match in re.finditer(r" (?=--|[|!] |&& )", line)][::-1]:
         if 20 < gap <= CODE_COLUMNS:
