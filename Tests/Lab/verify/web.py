@@ -147,7 +147,7 @@ def outage(options):
 def comes(options):
     with Browser() as browser:
         page, name = browser.open(options.url), options.names[0]
-        said = page.wait("document.getElementById('summary').textContent", "what to do without cameras")
+        said = page.wait("document.getElementById('summary')?.textContent", "what to do without cameras")
         print(said, flush=True)
         page.wait(f"document.querySelector('[data-name={json.dumps(name)}]') !== null", "the camera on the page")
         watch(page, name)
