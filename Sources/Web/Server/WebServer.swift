@@ -38,7 +38,8 @@ public final class WebServer: Sendable {
                 try CameraFeed(camera, on: loop, interruption: interruption, report: report)
             }
             loop.execute { cameras.refresh() }
-            let desk = RequestDesk(policy: RequestPolicy(hosts: hosts), cameras: cameras)
+            let own = address.host.contains(":") ? "[\(address.host)]" : address.host
+            let desk = RequestDesk(policy: RequestPolicy(hosts: hosts + [own]), cameras: cameras)
             self.address = try Self.listen(on: address, group, desk)
         } catch {
             try? group.syncShutdownGracefully()
