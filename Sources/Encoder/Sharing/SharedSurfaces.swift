@@ -18,6 +18,8 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
     private var usable: VADisplayConnection?
     /// The last format that it was seen to convert, which a camera has again when it is opened again.
     private var converted: PictureFormat?
+    /// The last format that the driver's memory was not right for.
+    private var unallocatable: PictureFormat?
     /// Nodes in whose driver a thread hangs.
     private var hungNodes: Set<String> = []
 
@@ -52,9 +54,9 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
     }
 
     public func makeBuffers(for format: PictureFormat, count: Int) -> [DMABuffer]? {
-        guard let connection else { return nil }
+        guard let connection, monitor.withLock({ unallocatable !== format }) else { return nil }
         do throws(EncoderError) {
-            return try connection.encodingCall { () -> [DMABuffer]? in
+            let buffers = try connection.encodingCall { () -> [DMABuffer]? in
                 var buffers: [DMABuffer] = []
                 for _ in 0..<count {
                     guard let buffer = SharedSurface.allocate(for: format, on: connection) else { return nil }
@@ -62,6 +64,8 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
                 }
                 return buffers
             }
+            if buffers == nil { monitor.withLock { unallocatable = format } }
+            return buffers
         } catch {
             noteHang(of: error)
             return nil

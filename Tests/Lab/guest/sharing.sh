@@ -17,7 +17,7 @@ unshared='fail PRIME_HANDLE_TO_FD EMFILE' # the GPU gives no memory away, so tha
 shared() { # DRIVER ARGUMENTS...: camrec on the emulated GPU, in $format
     local status=0
     launcher=("$LAB/gpu/run" "$1")
-    camrec --device "$camera" --format "$format" --encoder vaapi --overwrite "${@:2}" || status=$?
+    camrec --device "$camera" --format "$format" --encoder vaapi --zero-copy auto --overwrite "${@:2}" || status=$?
     launcher=()
     return $status
 }
@@ -105,7 +105,7 @@ is_shared() {
     check "$name: no picture is mapped through the driver" cmp calls-4 calls-12
     # While it records, no picture is in the process's memory.
     rm -f orders
-    FAKEGPU_PICTURES=cheap "$LAB/gpu/run" "$1" "$CAMREC" --device "$camera" --format $format --size "$2" --encoder vaapi --control-socket orders --overwrite long.h264 2>stderr &
+    FAKEGPU_PICTURES=cheap "$LAB/gpu/run" "$1" "$CAMREC" --device "$camera" --format $format --size "$2" --encoder vaapi --zero-copy auto --control-socket orders --overwrite long.h264 2>stderr &
     await 30 test -S orders
     await 5 has_encoded 5 || true
     recorder=$(pgrep -n -f -- '--control-socket orders')
@@ -169,7 +169,7 @@ if has_gpu "sharing, faults" iHD; then
     faulty "a GPU without memory" 'memory 6M' 'frames.written == 40'
     # The camera is opened again, and shares again.
     rm -f orders
-    FAKEGPU_PICTURES=cheap "$LAB/gpu/run" iHD "$CAMREC" --device "$camera" --format nv12 --size 640x360 --device-timeout 60s --control-socket orders \
+    FAKEGPU_PICTURES=cheap "$LAB/gpu/run" iHD "$CAMREC" --device "$camera" --format nv12 --size 640x360 --zero-copy auto --device-timeout 60s --control-socket orders \
         --report "$RESULTS/broken.json" --overwrite broken.h264 2>stderr &
     recorder=$!
     await 30 test -S orders
