@@ -107,11 +107,13 @@ final class SharedPictures {
         if verdict != .copied, let reason = record.obstacle(on: connection.node) {
             _ = try copy(because: reason)
         }
-        guard verdict != .copied, record.noteUse(by: session) else { return nil }
+        guard verdict != .copied else { return nil }
         guard let picture = buffer.shared else {
             _ = try copy(because: record.refusal ?? "the camera does not share its memory")
             return nil
         }
+        // From here on a failure may be due to shared memory.
+        guard record.noteUse(by: session) else { return nil }
         if let own = picture.memory.owner as? SharedSurface, own.connection === connection,
             picture.offset == 0
         {
