@@ -23,7 +23,8 @@ final class HeldBuffers: Sendable {
     /// Keeps a picture's buffer from the camera.
     /// - Parameter number: the frame's.
     func hold(_ buffer: borrowing PixelBuffer, number: Int) {
-        // Made under the lock: whoever ends this owns the buffer until then.
+        // Claimed under the lock: whatever calls `letGoOfAll` still owns the buffer, so it cannot return to the camera
+        // in between.
         let oldest = state.withLock { state -> PixelBufferClaim? in
             guard !state.isOver else { return nil }
             state.buffers.append((number, buffer.retain()))

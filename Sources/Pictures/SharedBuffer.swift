@@ -51,8 +51,8 @@ final class SharedBuffer: Sendable {
             return count == 0
         }
         guard isFree else { return false }
-        // Whoever has the lock now is a thread that was given up, and waits for a device: whoever gets the buffer next would
-        // wait for it, too, so it stays out of use.
+        // The lock is taken only if an abandoned thread waits for a device. The next reader would wait as well, so the
+        // buffer stays out of use.
         return view.withLockIfAvailable { view in
             if view.isRead { memory.synchronize(isEnd: true) }
             view.isRead = false
@@ -83,7 +83,7 @@ final class SharedBuffer: Sendable {
         }
     }
 
-    /// Lets the processor see it from now on, whoever owns it.
+    /// Keeps it visible to the processor from now on, with or without an owner.
     func keep() { isKept.store(true, ordering: .sequentiallyConsistent) }
 
     private func hide(_ view: inout View) {

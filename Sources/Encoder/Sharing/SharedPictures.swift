@@ -127,7 +127,7 @@ final class SharedPictures {
         }
     }
 
-    /// Begins anew with other buffers of the camera's. Pictures in the encoder keep the surfaces that they need.
+    /// Starts over when the camera has new buffers. Pictures in the encoder keep the surfaces that they need.
     private func follow(_ pool: PixelBufferPool?) {
         guard pool !== self.pool else { return }
         self.pool = pool

@@ -11,7 +11,7 @@ final class ContainerSupply {
     /// - Parameter name: the stream's, in messages.
     init(name: String) { self.name = name }
 
-    /// Begins the containers anew: a header belongs to one format.
+    /// Starts new containers: a header belongs to one format.
     func restart() { open.removeAll() }
 
     /// Frames a picture for viewers of a form; nil if they cannot begin with it.
