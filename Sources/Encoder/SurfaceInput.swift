@@ -104,7 +104,11 @@ final class SurfaceInput: EncoderInput {
         if isFilled { return picture }
         if let sharing, try sharing.take(buffer, into: picture) {
             // The encoder knows surfaces of this pool only.
-            av_buffer_replace(&picture.pointee.hw_frames_ctx, frames)
+            guard av_buffer_replace(&picture.pointee.hw_frames_ctx, frames) >= 0 else {
+                av_frame_unref(picture)
+                throw EncoderError(
+                    .encodeFailed(encoder: "VAAPI on \(connection.node)", detail: "out of memory"))
+            }
             readsBuffer = true
             fill()
             return picture
@@ -141,7 +145,7 @@ final class SurfaceInput: EncoderInput {
             return try copy(because: obstacle, way)
         }
         sharing = SharedPictures(
-            of: converters.source, on: connection, isRequired: way == .on, record: record,
+            of: converters.source, on: connection, way: way, record: record,
             session: session)
     }
 
@@ -155,7 +159,7 @@ final class SurfaceInput: EncoderInput {
     private func copy(because obstacle: String, _ way: ZeroCopyWay) throws(EncoderError) {
         sharing = nil
         sharingRecord?.note(obstacle)
-        if way == .on { throw EncoderError(.unsupported("--zero-copy on: \(obstacle)")) }
+        try way.allowCopies(because: obstacle)
     }
 
     /// Lets the GPU decode a camera's JPEG into a surface.

@@ -9,8 +9,7 @@ import Pictures
 final class SharedPictures {
     private let connection: VADisplayConnection
     private let format: PictureFormat
-    /// Whether an error follows where a picture must be copied.
-    private let isRequired: Bool
+    private let way: ZeroCopyWay
     private let record: SharingRecord
     private let session: Int
     /// The camera's buffers; a camera that is opened again has others.
@@ -43,11 +42,11 @@ final class SharedPictures {
 
     /// - Parameter session: the encoder's number in the record.
     init(
-        of format: PictureFormat, on connection: VADisplayConnection, isRequired: Bool,
+        of format: PictureFormat, on connection: VADisplayConnection, way: ZeroCopyWay,
         record: SharingRecord, session: Int
     ) {
         self.session = session
-        (self.connection, self.format, self.isRequired) = (connection, format, isRequired)
+        (self.connection, self.format, self.way) = (connection, format, way)
         self.record = record
         imported.reserveCapacity(PixelBufferPool.maximumCount)
         reader = SurfaceWriter(connection: connection, size: format.size, method: .auto)
@@ -185,7 +184,7 @@ final class SharedPictures {
     private func copy(because reason: String) throws(EncoderError) -> Bool {
         verdict = .copied
         record.note(reason)
-        if isRequired { throw EncoderError(.unsupported("--zero-copy on: \(reason)")) }
+        try way.allowCopies(because: reason)
         return false
     }
 }

@@ -6,4 +6,12 @@ public enum ZeroCopyWay: String, Sendable, Hashable, CaseIterable {
     case on
     /// Pictures are copied.
     case off
+
+    /// Allows pictures to be copied.
+    /// - Parameter reason: why they must be, for people.
+    /// - Throws: if they must not be.
+    func allowCopies(because reason: String) throws(EncoderError) {
+        guard self == .on else { return }
+        throw EncoderError(.unsupported("--zero-copy on: \(reason); use --zero-copy auto"))
+    }
 }
