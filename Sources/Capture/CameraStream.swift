@@ -74,7 +74,7 @@ public final class CameraStream: CaptureStream {
     public var exposure: Exposure? { CameraControls(device: device).exposure }
 
     public func start() throws(CaptureError) {
-        if isSharingBlamed { try stopSharing() }
+        if isSharingBlamed || hasSharingEnded { try stopSharing() }
         do throws(CaptureError) { try beginStreaming() } catch {
             blameSharing(for: error)
             guard isSharingBlamed else { throw error }
@@ -143,6 +143,9 @@ public final class CameraStream: CaptureStream {
         (pool, requests, queued, held) = (buffers.pool, buffers.requests, buffers.all, 0)
     }
 
+    /// Whether the camera writes into memory of a device that does not read it any more.
+    private var hasSharingEnded: Bool { requests.isImported && sharing?.isOver == true }
+
     private func endStreaming() {
         guard isStreaming else { return }
         isStreaming = false
@@ -174,6 +177,7 @@ public final class CameraStream: CaptureStream {
             while true {
                 try queueReturned()
                 if pool.isInterrupted { return .interrupted }
+                if hasSharingEnded { throw device.error(.sharingEnded) }
                 guard try waitForDevice() else { continue }
                 if let buffer = try dequeue() { return .buffer(buffer) }
             }

@@ -26,6 +26,8 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case silent(for: Duration)
         /// The captured signal changed its size or rate (V4L2_EVENT_SOURCE_CHANGE).
         case sourceChanged
+        /// No device reads the memory that the camera writes into any more, and the processor may read that slowly.
+        case sharingEnded
         /// The driver returned something impossible.
         case driverMisbehaved(String)
         /// The file is not what it claims to be, or ends early.
@@ -58,7 +60,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
     /// What can be done about this one, once the source has delivered.
     public var recovery: Recovery {
         switch kind {
-        case .silent, .systemCallFailed("VIDIOC_DQBUF", errno: EIO): .restartStream
+        case .silent, .sharingEnded, .systemCallFailed("VIDIOC_DQBUF", errno: EIO): .restartStream
         case .noCamera, .notFound, .notACaptureDevice, .busy, .permissionDenied, .noBandwidth, .lost,
             .sourceChanged, .driverMisbehaved, .systemCallFailed:
             .reopenDevice
@@ -83,6 +85,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case .lost: "the camera was disconnected"
         case .silent(let time): "no usable frame for \(Int(time.inSeconds.rounded(.up))) s"
         case .sourceChanged: "the source changed its picture size or rate"
+        case .sharingEnded: "the GPU no longer reads its pictures"
         case .driverMisbehaved(let detail): "driver error (\(detail))"
         case .systemCallFailed(_, EMFILE), .systemCallFailed(_, ENFILE): "too many open files"
         case .systemCallFailed(let call, let code): "\(call) failed: \(String(cString: strerror(code)))"
@@ -119,6 +122,8 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
             "\(device): \(reason); unplug the camera and plug it in again"
         case .sourceChanged:
             "\(device): \(reason); record again"
+        case .sharingEnded:
+            "\(device): \(reason); record with --zero-copy off"
         case .driverMisbehaved:
             "\(device): \(reason); try another --format, and report it to the driver's maintainers"
         case .noFile:

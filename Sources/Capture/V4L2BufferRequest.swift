@@ -22,8 +22,11 @@ final class V4L2BufferRequest {
 
     deinit { planes.deallocate() }
 
+    /// Whether the camera writes into another device's memory.
+    var isImported: Bool { !imported.isEmpty }
+
     /// Whose memory it is (`enum v4l2_memory`).
-    var memory: UInt32 { (imported.isEmpty ? V4L2_MEMORY_MMAP : V4L2_MEMORY_DMABUF).rawValue }
+    var memory: UInt32 { (isImported ? V4L2_MEMORY_DMABUF : V4L2_MEMORY_MMAP).rawValue }
 
     /// - Parameter index: the buffer's; any to dequeue one.
     func make(_ index: Int = 0) -> v4l2_buffer {

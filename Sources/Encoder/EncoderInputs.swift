@@ -123,6 +123,8 @@ final class EncoderInputs {
         for source: PictureFormat, size: PictureSize, color: ColorEncoding
     ) throws(EncoderError) -> SoftwareInput {
         if let memory { return memory }
+        // The processor would read a GPU's memory, which may be slow.
+        sharedSurfaces?.giveUp("software encodes")
         let input = try SoftwareInput(
             source: source, treatment: treatment, size: size, color: color,
             // libx265 takes separate chroma planes only.

@@ -28,7 +28,7 @@ public struct EncoderRequest: Sendable, Hashable {
     /// What decodes a camera's Motion JPEG.
     public var jpeg = JPEGWay.auto
     /// Whether a GPU reads the camera's memory.
-    public var zeroCopy = ZeroCopyWay.off
+    public var zeroCopy = ZeroCopyWay.auto
 
     /// Requests the best encoder that works.
     public init() {}

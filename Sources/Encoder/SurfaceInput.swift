@@ -158,6 +158,7 @@ final class SurfaceInput: EncoderInput {
 
     private func copy(because obstacle: String, _ way: ZeroCopyWay) throws(EncoderError) {
         sharing = nil
+        sharingRecord?.refuse(obstacle)
         sharingRecord?.note(obstacle)
         try way.allowCopies(because: obstacle)
     }

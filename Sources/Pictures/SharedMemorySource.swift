@@ -12,6 +12,9 @@ public protocol SharedMemorySource: AnyObject, Sendable {
     /// - Returns: nil if the device's memory has another layout.
     func makeBuffers(for format: PictureFormat, count: Int) -> [DMABuffer]?
 
+    /// Whether it has stopped reading pictures, so that a camera need not write into its memory any more.
+    var isOver: Bool { get }
+
     /// Reads no format any more.
     /// - Parameter reason: why, for people.
     func giveUp(_ reason: String)

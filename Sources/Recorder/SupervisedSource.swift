@@ -127,7 +127,8 @@ extension SupervisedSource {
                 source.report(.waiting(outage.cause, timeout: source.timeout))
             }
             backOff.noteSuccess(lasting: stop.now - nextTry)
-            nextTry = stop.now + backOff.next()
+            // A camera that is to write elsewhere has not failed.
+            nextTry = stop.now + (failure.kind == .sharingEnded ? .zero : backOff.next())
             if stop.wait(until: min(nextTry, end, last)) { return false }
             if stop.now >= last { return false }
             if stop.now >= end { throw told(failure, outage.cause) }

@@ -70,7 +70,8 @@ extension ExitStatus {
             case .permissionDenied: .noPermission
             case .unsupported: .usage
             case .badFile: .badInput
-            case .noBandwidth, .lost, .silent, .sourceChanged, .driverMisbehaved, .systemCallFailed:
+            case .noBandwidth, .lost, .silent, .sourceChanged, .sharingEnded, .driverMisbehaved,
+                .systemCallFailed:
                 .inputOutput
             }
     }

@@ -54,7 +54,7 @@ import Testing
         "low-power": Sample("--low-power=on"), "low-power:off": Sample("--low-power=off"),
         "upload": Sample("--upload=put"), "upload:map": Sample("--upload=map"),
         "jpeg": Sample("--jpeg=gpu"), "jpeg:cpu": Sample("--jpeg=cpu"),
-        "zero-copy": Sample("--zero-copy=on"), "zero-copy:auto": Sample("--zero-copy=auto"),
+        "zero-copy": Sample("--zero-copy=on"), "zero-copy:off": Sample("--zero-copy=off"),
         "bitrate": Sample("--bitrate=2M"), "max-bitrate": Sample("--max-bitrate=4M"),
         "max-bitrate:same": Sample("--max-bitrate=2M"), "max-bitrate:low": Sample("--max-bitrate=1M"),
         "rate-window": Sample("--rate-window=2s"), "qp": Sample("--qp=24"), "quality": Sample("--quality=24"),
@@ -146,7 +146,7 @@ import Testing
         (["device:file"], ["format", "format:h264"], .refused),
         // The camera codes.
         (["format:h264"], hardware + ["encoder", "encoder:vaapi", "codec:hevc", "output:hevc"], .refused),
-        (["format:h264"], picture + motion + ["jpeg:cpu", "zero-copy:auto"], .refused),
+        (["format:h264"], picture + motion + ["jpeg:cpu", "zero-copy:off"], .refused),
         // A copy is made of each picture.
         (["zero-copy"], picture + motion + ["device:test", "device:file", "pace", "pace:no"], .refused),
         (["zero-copy"], ["format:planar"], .refused),
@@ -327,7 +327,7 @@ import Testing
             (["--format=h264", "--upload=map", "a.h264"], "leave out --upload"),
             (["--format=h264", "--jpeg=gpu", "a.h264"], "leave out --jpeg"),
             (["--encoder=software", "--jpeg=gpu", "a.h264"], "--jpeg gpu"),
-            (["--format=h264", "--zero-copy=auto", "a.h264"], "leave out --zero-copy"),
+            (["--format=h264", "--zero-copy=off", "a.h264"], "leave out --zero-copy"),
             (["--encoder=software", "--zero-copy=on", "a.h264"], "--zero-copy on"),
             (["--zero-copy=on", "--overlay=%T", "a.h264"], "--overlay needs a copy of each picture"),
             (["--zero-copy=on", "--device=test", "a.h264"], "--zero-copy on is for cameras"),

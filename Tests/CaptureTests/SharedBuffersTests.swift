@@ -128,6 +128,37 @@ import Time
         #expect(reader.refusal == nil)
     }
 
+    @Test("a camera whose reader gives up writes into its own memory, and loses no picture that has come")
+    func readerGivesUp() throws {
+        let device = Self.device([.frame(ScriptedDevice.Frame(fill: 3)), .silence])
+        device.importsMemory = true
+        let reader = TestReader(length: Self.pictureLength)
+        let stream = try stream(device, reader)
+        guard case .buffer(let earlier) = try stream.nextBuffer() else { throw StreamEnded() }
+        reader.giveUp("for the test")
+        let error = #expect(throws: CaptureError.self) { try stream.hold() }
+        #expect(error?.kind == .sharingEnded && error?.recovery == .restartStream)
+        device.events = [.frame(ScriptedDevice.Frame(fill: 4))]
+        try stream.restart()
+        guard case .buffer(let later) = try stream.nextBuffer() else { throw StreamEnded() }
+        let areFilled = (earlier.plane(0).allSatisfy { $0 == 3 }, later.plane(0).allSatisfy { $0 == 4 })
+        #expect(areFilled == (true, true) && later.shared == nil)
+        #expect(device.requests.map(\.memory) == [V4L2_MEMORY_DMABUF, V4L2_MEMORY_MMAP])
+    }
+
+    @Test("a camera that shares its own memory keeps it when its reader gives up")
+    func readerOfOwnMemoryGivesUp() throws {
+        let device = Self.device([.frame(ScriptedDevice.Frame()), .frame(ScriptedDevice.Frame(fill: 4))])
+        device.exportsMemory = true
+        let reader = TestReader(length: nil)
+        let stream = try stream(device, reader)
+        try stream.hold().letGo()
+        reader.giveUp("for the test")
+        guard case .buffer(let buffer) = try stream.nextBuffer() else { throw StreamEnded() }
+        let isFilled = buffer.plane(0).allSatisfy { $0 == 4 }
+        #expect(isFilled && device.requests.count == 1)
+    }
+
     @Test("a camera that takes no other memory shares its own", arguments: [false, true])
     func exported(refusesWhenItSeesIt: Bool) throws {
         let device = Self.device([.frame(ScriptedDevice.Frame(fill: 7))])

@@ -57,8 +57,9 @@ final class SharedSurface: @unchecked Sendable {
         guard cvaapi_create_linear(connection.display, &wanted, &id) == VA_STATUS_SUCCESS else { return nil }
         var descriptor: Int32 = -1
         var layout = cvaapi_layout()
+        // What was not exported is left to vaTerminate: Intel's driver keeps it in a list of exported memory, reuses it, and
+        // then writes into memory that it has freed (media-driver 23.1 to 26.3, mos_gem_bo_export_to_prime).
         guard cvaapi_export(connection.display, id, &descriptor, &layout) == VA_STATUS_SUCCESS else {
-            vaDestroySurfaces(connection.display, &id, 1)
             return nil
         }
         let length = Int(lseek(descriptor, 0, SEEK_END))

@@ -72,6 +72,13 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
         }
     }
 
+    public var isOver: Bool {
+        if record.refusal != nil { return true }
+        let (node, isStarted) = monitor.withLock { (usable?.node, start == .over) }
+        guard isStarted else { return false }
+        return node.map(record.hasGivenUp) ?? true
+    }
+
     public func giveUp(_ reason: String) { record.refuse(reason) }
 
     /// Starts the driver of the first GPU that encodes, in a thread of its own. A driver that hangs is given up after a few

@@ -25,7 +25,7 @@ struct EncoderOptions: ParsableArguments {
         help:
             "Whether the GPU reads a camera's NV12, YUYV or UYVY without a copy; auto if it does so correctly."
     )
-    var zeroCopy: ZeroCopyWay = .off
+    var zeroCopy: ZeroCopyWay = .auto
 
     var request: EncoderRequest {
         var request = EncoderRequest()

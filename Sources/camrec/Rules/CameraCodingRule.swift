@@ -10,7 +10,7 @@ struct CameraCodingRule: OptionRule {
         let given = [
             encoder.encoder == .auto ? nil : "--encoder", encoder.renderNode.map { _ in "--render-node" },
             encoder.lowPower == .auto ? nil : "--low-power", encoder.upload == .auto ? nil : "--upload",
-            encoder.jpeg == .auto ? nil : "--jpeg", encoder.zeroCopy == .off ? nil : "--zero-copy",
+            encoder.jpeg == .auto ? nil : "--jpeg", encoder.zeroCopy == .auto ? nil : "--zero-copy",
         ]
         if let option = given.compactMap({ $0 }).first {
             return "--format h264 uses the camera's own H.264; leave out \(option)"

@@ -49,6 +49,7 @@ final class TestReader: SharedMemorySource, @unchecked Sendable {
     private(set) var buffers: [DMABuffer] = []
     /// Why it reads nothing any more.
     private(set) var refusal: String?
+    var isOver: Bool { refusal != nil }
 
     init(length: Int?) { self.length = length }
 

@@ -21,7 +21,7 @@ launcher=("$LAB/gpu/run" iHD)
 struck() { # FORMAT MEMORY: every fault, and no picture is copied
     local what="vivid, its $1 in the $2's memory" shared
     shared=(--so 'encoder.zeroCopy.copied == 0' --so "encoder.zeroCopy.memory == '$2'")
-    options=(--size 320x180 --format "$1" --fps 10 --encoder vaapi --zero-copy auto) rate=10
+    options=(--size 320x180 --format "$1" --fps 10 --encoder vaapi) rate=10
     kept=faults/$1-$2
     mkdir -p "$work/$kept" "$RESULTS/$kept"
     cd "$work/$kept"

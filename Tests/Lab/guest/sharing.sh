@@ -17,7 +17,7 @@ unshared='fail PRIME_HANDLE_TO_FD EMFILE' # the GPU gives no memory away, so tha
 shared() { # DRIVER ARGUMENTS...: camrec on the emulated GPU, in $format
     local status=0
     launcher=("$LAB/gpu/run" "$1")
-    camrec --device "$camera" --format "$format" --encoder vaapi --zero-copy auto --overwrite "${@:2}" || status=$?
+    camrec --device "$camera" --format "$format" --encoder vaapi --overwrite "${@:2}" || status=$?
     launcher=()
     return $status
 }
@@ -82,6 +82,12 @@ calls() { # how often functions of the driver were called that are for pictures 
     cat trace.* | grep -oE '=(vaDeriveImage|vaGetImage|vaPutImage|vaCreateImage) ' | sort | uniq -c
 }
 
+is_kept() { # the surface that was not exported, by libva's trace
+    local trace
+    trace=$(grep -l 'vaExportSurfaceHandle ret = VA_STATUS_ERROR' trace.*) || { echo "nothing failed"; return 1; }
+    ! grep -A 1 'vaExportSurfaceHandle ret = VA_STATUS_ERROR' "$trace" | grep DestroySurfaces
+}
+
 # DRIVER SIZE BYTES MEMORY: what is shared is right, and nobody maps it.
 is_shared() {
     local name="sharing, $1, ${format^^} $2 in the $4's memory" count
@@ -105,7 +111,7 @@ is_shared() {
     check "$name: no picture is mapped through the driver" cmp calls-4 calls-12
     # While it records, no picture is in the process's memory.
     rm -f orders
-    FAKEGPU_PICTURES=cheap "$LAB/gpu/run" "$1" "$CAMREC" --device "$camera" --format $format --size "$2" --encoder vaapi --zero-copy auto --control-socket orders --overwrite long.h264 2>stderr &
+    FAKEGPU_PICTURES=cheap "$LAB/gpu/run" "$1" "$CAMREC" --device "$camera" --format $format --size "$2" --encoder vaapi --control-socket orders --overwrite long.h264 2>stderr &
     await 30 test -S orders
     await 5 has_encoded 5 || true
     recorder=$(pgrep -n -f -- '--control-socket orders')
@@ -162,14 +168,18 @@ faulty() { # NAME FAULTS EXPECTATION...
     fi
 }
 if has_gpu "sharing, faults" iHD; then
-    faulty "a lost GPU" 'lost 15' 'encoder.zeroCopy.shared >= 10'
-    faulty "a stuck GPU" 'hang 15 300' 'encoder.zeroCopy.shared >= 10'
+    # The camera then writes into its own memory.
+    faulty "a lost GPU" 'lost 15' 'encoder.zeroCopy.shared >= 10' 'source.restarts == 1'
+    faulty "a stuck GPU" 'hang 15 300' 'encoder.zeroCopy.shared >= 10' 'source.restarts == 1'
     faulty "nothing exported" "$unshared" 'encoder.zeroCopy.memory == "camera"' 'encoder.zeroCopy.copied == 0'
+    rm -f trace.*
+    FAKEGPU_PICTURES=cheap FAKEGPU_FAULTS=$unshared LIBVA_TRACE=$work/trace shared iHD --size 640x360 --frames 4 kept.h264 || true
+    check "sharing, nothing exported: the surface stays until the end, as the driver's list of exports has it" is_kept
     faulty "nothing imported" "$unshared; fail PRIME_FD_TO_HANDLE EINVAL" 'encoder.zeroCopy.shared == 0' 'encoder.zeroCopy.copied == 40' 'len(encoder.zeroCopy.reason) > 0'
     faulty "a GPU without memory" 'memory 6M' 'frames.written == 40'
     # The camera is opened again, and shares again.
     rm -f orders
-    FAKEGPU_PICTURES=cheap "$LAB/gpu/run" iHD "$CAMREC" --device "$camera" --format nv12 --size 640x360 --zero-copy auto --device-timeout 60s --control-socket orders \
+    FAKEGPU_PICTURES=cheap "$LAB/gpu/run" iHD "$CAMREC" --device "$camera" --format nv12 --size 640x360 --device-timeout 60s --control-socket orders \
         --report "$RESULTS/broken.json" --overwrite broken.h264 2>stderr &
     recorder=$!
     await 30 test -S orders
