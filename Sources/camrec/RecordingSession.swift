@@ -142,7 +142,8 @@ struct RecordingSession {
 
     /// Returns the GPU's memory for a camera to write into; nil if every picture is copied anyway.
     private func sharedSurfaces(_ motion: MotionPlan?) -> SharedSurfaces? {
-        guard motion == nil, command.source.format != .h264, command.picture.framing.isPlain, command.picture.overlay == nil,
+        guard motion == nil, command.source.format != .h264, command.picture.framing.isPlain,
+            command.picture.overlay == nil,
             command.configurations.allSatisfy({ $0.colorRange == nil && $0.colorMatrix == nil })
         else { return nil }
         return SharedSurfaces(command.encoder.request, codecs: command.codecs)
