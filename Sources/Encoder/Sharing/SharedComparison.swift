@@ -1,3 +1,4 @@
+import Glibc
 import Pictures
 
 /// Compares the NV12 that a GPU sees with what a camera wrote: byte for byte, but for the chroma of packed 4:2:2, which is
@@ -23,6 +24,9 @@ struct SharedComparison {
 
     /// How far it may be.
     private static let tolerance = (each: 2, mean: 0.5)
+
+    /// Of so many bytes one is looked at for what a picture has in it; even, as chroma is in pairs.
+    private static let sampling = 8
 
     /// What a plane's samples lie between.
     private struct Range {
@@ -59,18 +63,16 @@ struct SharedComparison {
         for row in 0..<format.planes[0].rows {
             take(row, of: 0, into: &upper)
             take(row, of: surface.luma)
-            for column in 0..<format.planes[0].rowBytes {
-                guard upper[column] == seen[column] else { return false }
+            guard isSame(format.planes[0].rowBytes) else { return false }
+            for column in stride(from: 0, to: format.planes[0].rowBytes, by: Self.sampling) {
                 luma.add(upper[column])
             }
         }
         for row in 0..<format.planes[1].rows {
             take(row, of: 1, into: &upper)
             take(row, of: surface.chroma)
-            for column in stride(from: 0, to: format.planes[1].rowBytes - 1, by: 2) {
-                guard upper[column] == seen[column], upper[column + 1] == seen[column + 1] else {
-                    return false
-                }
+            guard isSame(format.planes[1].rowBytes) else { return false }
+            for column in stride(from: 0, to: format.planes[1].rowBytes - 1, by: Self.sampling) {
                 chroma.first.add(upper[column])
                 chroma.second.add(upper[column + 1])
             }
@@ -103,6 +105,9 @@ struct SharedComparison {
         }
         return Double(differences) <= Self.tolerance.mean * Double(width * height / 2)
     }
+
+    /// Whether the rows that were copied last are the same.
+    private func isSame(_ count: Int) -> Bool { memcmp(upper, seen, count) == 0 }
 
     /// Copies a row of the camera's.
     private func take(_ row: Int, of number: Int, into copy: inout [UInt8]) {

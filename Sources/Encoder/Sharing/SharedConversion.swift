@@ -34,6 +34,11 @@ final class SharedConversion {
         (self.connection, processor, frames) = (connection, opened.0, opened.1)
     }
 
+    /// Whether the pictures that a driver converts have been compared with camrec's own: Intel's, on the emulated GPU.
+    static func isProven(on connection: VADisplayConnection) -> Bool {
+        connection.driver.contains("iHD")
+    }
+
     deinit {
         let (processor, frames) = (processor, frames)
         try? connection.call {

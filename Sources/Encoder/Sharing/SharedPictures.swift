@@ -25,7 +25,7 @@ final class SharedPictures {
     private var conversion: SharedConversion?
 
     /// Grey pictures say little, but a camera at night has no others.
-    private static let mostComparisons = 30
+    private static let mostComparisons = 10
 
     /// On the camera's buffers.
     private enum Verdict {

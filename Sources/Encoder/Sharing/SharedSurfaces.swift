@@ -13,6 +13,7 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
     let record = SharingRecord()
     private let nodes: @Sendable () -> [String]
     private let codecs: [Codec]
+    private let way: ZeroCopyWay
     private let monitor = Monitor()
     private var start = Start.due
     private var usable: VADisplayConnection?
@@ -35,6 +36,7 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
         let node = request.renderNode
         nodes = { node.map { [$0] } ?? RenderNode.all() }
         self.codecs = codecs
+        way = request.zeroCopy
     }
 
     public func reads(_ format: PictureFormat) -> Bool {
@@ -44,11 +46,16 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
         if format.pixelFormat == .nv12 || monitor.withLock({ converted === format }) { return true }
         do throws(EncoderError) {
             // A driver may list what it cannot do.
-            if try SharedConversion(of: format, on: connection) != nil {
+            if try SharedConversion(of: format, on: connection) == nil {
+                record.refuse("the driver of \(connection.node) does not convert \(format.pixelFormat)")
+            } else if way == .auto, !SharedConversion.isProven(on: connection) {
+                record.refuse(
+                    "the conversion of \(format.pixelFormat) by the driver of \(connection.node) is not "
+                        + "proven; --zero-copy on tries it")
+            } else {
                 monitor.withLock { converted = format }
                 return true
             }
-            record.refuse("the driver of \(connection.node) does not convert \(format.pixelFormat)")
         } catch { noteHang(of: error) }
         return false
     }
