@@ -44,18 +44,19 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
             !record.hasGivenUp(connection.node)
         else { return false }
         if format.pixelFormat == .nv12 || monitor.withLock({ converted === format }) { return true }
+        guard way == .on || SharedConversion.isProven(on: connection) else {
+            record.refuse(
+                "it is not known whether the driver of \(connection.node) converts \(format.pixelFormat) correctly; "
+                    + "--zero-copy on tries it")
+            return false
+        }
         do throws(EncoderError) {
             // A driver may list what it cannot do.
-            if try SharedConversion(of: format, on: connection) == nil {
-                record.refuse("the driver of \(connection.node) does not convert \(format.pixelFormat)")
-            } else if way == .auto, !SharedConversion.isProven(on: connection) {
-                record.refuse(
-                    "the conversion of \(format.pixelFormat) by the driver of \(connection.node) is not "
-                        + "proven; --zero-copy on tries it")
-            } else {
+            if try SharedConversion(of: format, on: connection) != nil {
                 monitor.withLock { converted = format }
                 return true
             }
+            record.refuse("the driver of \(connection.node) does not convert \(format.pixelFormat)")
         } catch { noteHang(of: error) }
         return false
     }

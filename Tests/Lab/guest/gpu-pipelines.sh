@@ -78,5 +78,5 @@ for driver in iHD radeonsi; do
     gstreamer gstreamer-cpu mmap image/jpeg jpegdec ! videoconvert ! video/x-raw,format=NV12 !
 done
 [ ! -e "$RESULTS/refusals" ] || cat "$RESULTS/refusals"
-on_host cat pipelines
-pass "gpu-pipelines: they ran"
+on_host "$PYTHON" "$LAB/verify/gpu_pipelines.py" pipelines
+on_host check "gpu-pipelines: camrec is not far above the cheapest" "$PYTHON" "$LAB/verify/gpu_pipelines.py" pipelines --limit
