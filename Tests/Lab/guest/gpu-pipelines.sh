@@ -20,7 +20,7 @@ device=/dev/dri/renderD128
 
 share() { # WAY COMMAND...: adds its microseconds a picture, or why there are none
     rm -f share out.h264
-    GPU_SHARE=$PWD/share timeout 200 "$LAB/gpu/run" "$driver" "${@:2}" >program.log 2>&1 || true
+    GPU_SHARE=$PWD/share timeout 600 "$LAB/gpu/run" "$driver" "${@:2}" >program.log 2>&1 || true
     if [ -e share ]; then
         echo "$driver $format $1 $(cut -d ' ' -f 1 share)" >>"$RESULTS/pipelines"
     else

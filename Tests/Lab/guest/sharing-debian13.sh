@@ -32,7 +32,7 @@ declare -f has_bytes_of >>"$RESULTS/on-host"
 is_shared() {
     local name="sharing, Debian 13, $1, $2 $3 in the $4's memory" file=$1-$2-$4
     v4l2-ctl -d "$camera" --set-fmt-video "width=${3%x*},height=${3#*x},pixelformat=NV12" --stream-mmap=4 --stream-count=1 --stream-skip=2 --stream-to="$RESULTS/$3.nv12" >"$RESULTS/seen" 2>&1
-    if env --ignore-environment PATH=/usr/bin:/bin HOME=/root LANG=C.UTF-8 FAKEGPU_MEMORY="$memory" FAKEGPU_FAULTS="$5" chroot "$root" \
+    if env --ignore-environment PATH=/usr/sbin:/usr/bin:/bin HOME=/root LANG=C.UTF-8 FAKEGPU_MEMORY="$memory" FAKEGPU_FAULTS="$5" chroot "$root" \
         /src/Tests/Lab/gpu/run "$1" /src/.build/release/camrec --device "$camera" --format "$2" --size "$3" --encoder vaapi --frames 8 \
         --keyframe-interval 4 --overwrite --report "/result/$file.json" "/result/$file.h264" >/dev/null 2>stderr; then
         on_host check "$name" report "shared/$file.json" "encoder.zeroCopy.memory == '$4'" 'encoder.zeroCopy.shared == 8' 'encoder.zeroCopy.copied == 0'
