@@ -6,8 +6,6 @@ public enum ListeningAddress: Sendable, Hashable, CustomStringConvertible {
     case path(String, mode: mode_t)
 
     private static let scheme = "unix:"
-    /// Only the owner's programs.
-    private static let usualMode: mode_t = 0o600
 
     /// Reads `[HOST:]PORT`, `HOST`, `unix:PATH` and `unix:PATH,mode=660`. Nil if it is none of these.
     public init?(_ text: String) {
@@ -17,32 +15,14 @@ public enum ListeningAddress: Sendable, Hashable, CustomStringConvertible {
             self = .tcp(address)
             return
         }
-        let parts = rest.split(separator: ",mode=", omittingEmptySubsequences: false)
-        guard let path = parts.first, !path.isEmpty, parts.count <= 2, !path.contains(","),
-            !path.hasPrefix("@")
-        else { return nil }
-        var mode = Self.usualMode
-        if parts.count == 2 {
-            guard let number = mode_t(parts[1], radix: 8), number & ~0o777 == 0, number & 0o200 != 0 else {
-                return nil
-            }
-            mode = number
-        }
-        self = .path(String(path), mode: mode)
+        guard let file = SocketFile(String(rest)) else { return nil }
+        self = .path(file.path, mode: file.mode)
     }
 
     /// Why a text is not a UNIX socket, with what to write; nil for a text that was not meant as one.
     public static func complaint(about text: String) -> String? {
         guard text.hasPrefix(scheme), ListeningAddress(text) == nil else { return nil }
-        let path = text.dropFirst(scheme.count)
-        if path.hasPrefix("@") {
-            return "abstract sockets have no permissions; for a file of that name write \(scheme)./\(path)"
-        }
-        let parts = path.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let name = parts.first, !name.isEmpty else { return "the path is missing; write \(scheme)PATH" }
-        return parts.last?.hasPrefix("mode=") == true && parts.count == 2
-            ? "the mode is octal and must let the owner write; write \(scheme)\(name),mode=660"
-            : "a path has no comma; only a mode may follow it; write \(scheme)\(name),mode=660"
+        return SocketFile.complaint(about: text.dropFirst(scheme.count), scheme: scheme)
     }
 
     /// Whether only this machine's programs can connect, judging by the address itself.

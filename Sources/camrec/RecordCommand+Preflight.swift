@@ -21,7 +21,7 @@ extension RecordCommand {
     }
 
     private var socketPaths: [String] {
-        var paths = [live.controlSocket].compactMap { $0 }
+        var paths = [live.controlSocket?.path].compactMap { $0 }
         if case .path(let path, _)? = live.listen { paths.append(path) }
         return paths
     }

@@ -333,9 +333,9 @@ struct RecordingSession {
     }
 
     private func openControlSocket() throws(RecordingError) -> PathListener? {
-        guard let path = command.live.controlSocket else { return nil }
-        do throws(NetworkError) { return try PathListener(path: path) } catch {
-            throw .output(OutputError(.network(error), output: path))
+        guard let file = command.live.controlSocket else { return nil }
+        do throws(NetworkError) { return try PathListener(path: file.path, mode: file.mode) } catch {
+            throw .output(OutputError(.network(error), output: file.path))
         }
     }
 

@@ -338,6 +338,8 @@ import Testing
             (["--listen=unix:@abs"], "write unix:./@abs"),
             (["--control-socket=@abs", "a.h264"], "write ./@abs"),
             (["--control-socket=unix:/x", "a.h264"], "a path alone"),
+            (["--control-socket=/x,mdoe=660", "a.h264"], "write /x,mode=660"),
+            (["--control-socket=/x,mode=060", "a.h264"], "must let the owner write"),
             (["--device=test", "--format=h264", "a.h264"], "the test source has no H264; try nv12"),
             (["--device=a.y4m", "--format=mjpeg", "a.h264"], "a .y4m file has no MJPG; leave out --format"),
             (["%D.h264"], "becomes"), (["--segment=1m", "a%x.h264"], "write %F for the date"),

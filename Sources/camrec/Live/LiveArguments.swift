@@ -54,9 +54,11 @@ struct LiveArguments: ParsableArguments {
     var caFile: String?
 
     @Option(
-        help: ArgumentHelp("Accept commands on a socket; see 'camrec ctl'.", valueName: "PATH"),
-        completion: .file(), transform: SocketPath.read)
-    var controlSocket: String?
+        help: ArgumentHelp(
+            "Accept commands on a socket (mode 600, or as in PATH,mode=660); see 'camrec ctl'.",
+            valueName: "PATH"),
+        completion: .file(), transform: ControlSocketPlace.read)
+    var controlSocket: SocketFile?
 
     func validate() throws {
         if let place, let complaint = place.complaint {
@@ -173,5 +175,16 @@ enum SocketPath {
                 "abstract sockets have no owner; for a file of that name write ./\(path)")
         }
         return path
+    }
+}
+
+/// The value of `--control-socket`: `/run/camrec/door/control,mode=660`.
+enum ControlSocketPlace {
+    static func read(_ text: String) throws -> SocketFile {
+        guard !text.hasPrefix("unix:") else { throw ValidationError("expected a path alone, without unix:") }
+        guard let file = SocketFile(text) else {
+            throw ValidationError(SocketFile.complaint(about: text) ?? "expected a path")
+        }
+        return file
     }
 }

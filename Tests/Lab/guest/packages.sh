@@ -1,13 +1,14 @@
 #!/bin/bash
-# In the guest, beneath the real systemd (run --systemd): camrec's Debian package from its installation to its purge, with
-# a camera that is plugged in already, and a recording that goes on through an upgrade.
+# In the guest, beneath the real systemd (run --systemd): the Debian packages of camrec and camweb from their installation
+# to their purge, with a camera that is plugged in already, and a recording that goes on through an upgrade.
 # usage: packages.sh      after scripts/package
 set -euo pipefail
 # shellcheck source=guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
 cd "$work"
 repository=$(cd "$LAB/../.." && pwd)
-package=$(find "$repository/.build/packages" -name 'camrec_*.deb' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2)
+latest() { find "$repository/.build/packages" -name "$1_*.deb" -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2; } # PACKAGE
+package=$(latest camrec) web=$(latest camweb)
 name=platform-vivid.0
 link=/dev/camrec/$name
 segmenting=camrec@$name.service single=camrec@single.service
@@ -69,6 +70,28 @@ on_host eval "$(declare -f whole_segments)"
 on_host check "upgrade: each segment is whole" whole_segments
 check "upgrade: restarted, the single recording is the newer program's" systemctl restart $single
 check "upgrade: its status has no newer version" await 20 has_property $single StatusText '^[1-9][^;]*$'
+
+# camweb, which an upgrade restarts.
+check "camweb: installed" put "$web"
+is_inactive() { ! systemctl --quiet is-active camweb; }
+is_disabled() { ! systemctl --quiet is-enabled camweb; }
+check "camweb: is not started" is_inactive
+check "camweb: is not enabled" is_disabled
+check "camweb: systemd has nothing to say of the service" systemd-analyze verify /lib/systemd/system/camweb.service
+check "camweb: its user is in the group camrec" bash -c 'id -nG camweb | grep -qw camrec'
+check "camweb: can be enabled, and starts" systemctl enable --now camweb
+answers() { curl -s http://127.0.0.1:8080/ | grep -q '<title>camweb</title>'; }
+check "camweb: serves the page" await 60 answers
+pid=$(property camweb MainPID)
+check "camweb: upgraded" put "$(newer_package "$web")"
+is_restarted() { local now; now=$(property camweb MainPID) && [ "$now" != 0 ] && [ "$now" != "$pid" ]; }
+check "camweb: the upgrade has restarted it" is_restarted
+check "camweb: serves the page again" await 60 answers
+check "camweb: removed" dpkg --no-triggers --remove camweb
+check "camweb: has ended" bash -c '! pgrep -x camweb'
+check "camweb: purged" dpkg --no-triggers --purge camweb
+nothing_is_left() { ! find /etc /lib/systemd /usr/lib/sysusers.d /usr/bin /usr/share/doc /usr/share/man/man1 /var/lib/systemd /var/lib/dpkg/info -name '*camweb*' | grep .; }
+check "camweb: nothing is left of it" nothing_is_left
 
 # The newer process knows the segments of the former one: it removes them in their turn.
 check "upgrade: old segments are removed as before" await 120 is_removed "$first"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# In the guest, under the real systemd (run --systemd): the service, the udev rules with the USB webcam, the timer and
-# cron, installed by scripts/install.
+# In the guest, under the real systemd (run --systemd): the service, the udev rules with the USB webcam, the timer, cron
+# and camweb, installed by scripts/install.
 set -euo pipefail
 # shellcheck source=guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
@@ -125,6 +125,8 @@ check "place: it records" await 30 is_recording "/var/lib/camrec/$place" 0
 systemctl stop "camrec@$place"
 rm "/etc/camrec/$place.conf" && mv kept.conf "/etc/camrec/$name.conf"
 cam quit
+
+bash "$LAB/guest/camweb.sh"
 
 # Waits for a camera that is missing.
 settings absent "device = /dev/camrec/absent" "output = out.h264" "encoder = software"

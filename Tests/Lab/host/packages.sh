@@ -22,7 +22,8 @@ pass "packages: built"
 architecture=$(dpkg --print-architecture)
 version=$("$CAMREC" --version | grep -oE -m 1 '[0-9]+\.[0-9]+\.[0-9]+' | sed -n 1p)
 camrec=$(find "$packages" -name "camrec_*_$architecture.deb") camplay=$(find "$packages" -name "camplay_*_$architecture.deb")
-check "packages: one for each program" test -e "$camrec" -a -e "$camplay"
+camweb=$(find "$packages" -name "camweb_*_$architecture.deb")
+check "packages: one for each program" test -e "$camrec" -a -e "$camplay" -a -e "$camweb"
 is_newer() { dpkg --compare-versions "$1" gt "$2" || { echo "apt would not replace $2 by $1"; return 1; }; }
 built=$(dpkg-deb --field "$camrec" Version)
 check "packages: their version begins with what --version prints" grep -qxF "$version" <<<"$(grep -oE '^[0-9.]+' <<<"$built")"
@@ -31,7 +32,7 @@ if grep -q '^## \[Unreleased\]' "$repository/CHANGELOG.md"; then
     check "packages: a later commit's replaces this one" is_newer "$(sed -E 's/~git[0-9]+/~git29991231000000/' <<<"$built")" "$built"
 fi
 check "packages: the next Debian's replaces this one" is_newer "$(sed 's/+.*/+deb99/' <<<"$built")" "$built"
-check "packages: lintian has no errors and no warnings" lintian --allow-root --fail-on error,warning "$camrec" "$camplay"
+check "packages: lintian has no errors and no warnings" lintian --allow-root --fail-on error,warning "$camrec" "$camplay" "$camweb"
 
 field() { dpkg-deb --field "$1" "$2"; }
 has_field() { # DEB FIELD PATTERN
@@ -40,24 +41,28 @@ has_field() { # DEB FIELD PATTERN
 links_no_display() { # DEB: neither X nor SDL, which are loaded where there is a window
     ! grep -oiE 'lib(x[0-9a-z]*11|xcb|sdl)[^,]*' <<<"$(field "$1" Depends)"
 }
-for package in "$camrec" "$camplay"; do
+for package in "$camrec" "$camplay" "$camweb"; do
     name=$(basename "${package%%_*}")
     check "packages: $name depends on no display" links_no_display "$package"
-    check "packages: $name recommends the GPUs' drivers" has_field "$package" Recommends 'va-driver-all \| va-driver'
+    [ "$name" = camweb ] || check "packages: $name recommends the GPUs' drivers" has_field "$package" Recommends 'va-driver-all \| va-driver'
 done
 format=libavformat$(ldconfig -p | sed -nE 's/.*libavformat\.so\.([0-9]+) .*/\1/p' | sort -n | tail -n 1)
 check "packages: camrec recommends this release's libavformat" has_field "$camrec" Recommends "\b$format\b"
+check "packages: camweb recommends this release's libavformat" has_field "$camweb" Recommends "\b$format\b"
 check "packages: camplay recommends this release's SDL" has_field "$camplay" Recommends '\blibsdl2-2\.0-0\b'
 
 dpkg-deb -x "$camrec" unpacked
 names_commit() { unpacked/usr/bin/camrec --version | sed -n 1p | grep -F "(commit $(git -C "$repository" describe --always --dirty --abbrev=40 --exclude='*' | sed -E 's/^(.{12}).{28}$/\1/'))"; }
 check "packages: camrec names the commit that it was built from" names_commit
 dpkg-deb -x "$camplay" unpacked
+dpkg-deb -x "$camweb" unpacked
+check "packages: camweb's service runs the package's program" grep -rqx 'ExecStart=/usr/bin/camweb .*' unpacked --include=camweb.service
+check "packages: camweb runs" unpacked/usr/bin/camweb --version
 check "packages: the service runs the package's program" grep -rqx 'ExecStart=/usr/bin/camrec record .*' unpacked --include=camrec@.service
 check "packages: its program records" unpacked/usr/bin/camrec --device test --size 320x240 --encoder software --no-pace --frames 30 out.h264
 check "packages: and what it recorded is sound" is_sound out.h264 --frames 30
 check "packages: no document links to what is not there" "$PYTHON" "$LAB/verify/documents.py" unpacked/usr/share/doc/camrec
-searches_no_folder() { ! readelf --dynamic unpacked/usr/bin/{camrec,camplay} | grep -E 'RUNPATH|RPATH'; }
+searches_no_folder() { ! readelf --dynamic unpacked/usr/bin/{camrec,camplay,camweb} | grep -E 'RUNPATH|RPATH'; }
 check "packages: the programs take their libraries from where the system has them" searches_no_folder
 names_a_folder() { grep -rlaF "$repository" "$@"; }
 check "packages: nothing names the folder that they were built in" bash -c "$(declare -f names_a_folder); repository='$repository'; ! names_a_folder unpacked"
@@ -90,7 +95,10 @@ check "uninstall: leaves them and another's file, and nothing else" diff <(find 
     <(printf 'elsewhere/%s\n' etc/camrec/door.conf opt/camrec/share/doc/camrec/examples/door.conf var/lib/camrec/a.mkv)
 check "uninstall: leaves no folder of its own" diff <(find elsewhere/opt elsewhere/etc/systemd* -type d | sort) \
     <(printf 'elsewhere/%s\n' etc/systemd etc/systemd/system opt opt/camrec{,/share{,/doc{,/camrec{,/examples}}}} | sort)
-check "install: one program without the other" env CAMPLAY=/nowhere "$repository/scripts/install" --only camrec --destdir alone
+check "install: one program without the others" env CAMPLAY=/nowhere CAMWEB=/nowhere "$repository/scripts/install" --only camrec --destdir alone
+check "install: camweb alone" env CAMREC=/nowhere CAMPLAY=/nowhere "$repository/scripts/install" --only camweb --destdir alone-web
+check "install: with its service, and nothing of camrec's" diff <(cd alone-web && find . -name '*.service' -o -name '*.conf' | sort) \
+    <(printf './usr/local/lib/%s\n' systemd/system/camweb.service sysusers.d/camweb.conf | sort)
 check "install: manual pages name the documents' folder" grep -qF /usr/local/share/doc/camrec/examples/camera.conf alone/usr/local/share/man/man5/camrec.conf.5
 
 mkdir -p "a [b] c/sources" closed/etc/camrec mine/usr/share/doc/camrec/README.md
@@ -132,7 +140,7 @@ if [ "${1-}" = --twice ]; then
     CAMREC_COMMIT=$(git -C "$repository" describe --always --dirty --abbrev=40 --exclude='*')
     export SOURCE_DATE_EPOCH CAMREC_COMMIT
     check "packages: built in another folder, with spaces" "else where/sources/scripts/package" "made again"
-    for package in "$camrec" "$camplay"; do
+    for package in "$camrec" "$camplay" "$camweb"; do
         check "packages: $(basename "${package%%_*}") is the same, byte for byte" cmp "$package" "made again/$(basename "$package")"
     done
 fi
