@@ -15,7 +15,8 @@ struct Camweb: ParsableCommand {
         discussion: """
             Without a CAMERA, camweb shows this machine's services camrec@NAME: those whose settings, \
             /etc/camrec/NAME.conf, have a listen. CAMERA is where camrec --listen offers a stream: tcp://HOST:PORT or \
-            unix:PATH, perhaps after NAME=. Open http://127.0.0.1:8080 in a browser on this machine. camweb has no \
+            unix:PATH, perhaps after NAME=. With ,control=PATH after it, the recorder's --control-socket, new viewers need \
+            not wait for a keyframe. Open http://127.0.0.1:8080 in a browser on this machine. camweb has no \
             password yet, and listens on the loopback interface only; from another machine, use a tunnel: \
             ssh -L 8080:127.0.0.1:8080 HOST.
 
@@ -23,6 +24,7 @@ struct Camweb: ParsableCommand {
               camweb
               camweb tcp://127.0.0.1:9982
               camweb door=unix:/run/camrec/door/live garden=tcp://127.0.0.1:9983
+              camweb tcp://127.0.0.1:9982,control=/run/user/1000/control
 
             Exit codes: 0 stopped by a signal; 64 usage; 73 cannot listen; 74 out of threads or descriptors; 129, 130, \
             143: stopped by a signal before serving began, or by a second one.
@@ -30,7 +32,9 @@ struct Camweb: ParsableCommand {
         version: Version.text(of: "camweb", libraries: []))
 
     @Argument(
-        help: ArgumentHelp("tcp://HOST:PORT or unix:PATH, perhaps after NAME=.", valueName: "CAMERA"),
+        help: ArgumentHelp(
+            "tcp://HOST:PORT or unix:PATH, perhaps after NAME= and before ,control=PATH.", valueName: "CAMERA"
+        ),
         transform: CameraArgument.read)
     var cameras: [CameraArgument] = []
 

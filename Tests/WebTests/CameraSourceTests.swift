@@ -24,6 +24,15 @@ struct CameraSourceTests {
             ])
     }
 
+    @Test("their control sockets")
+    func controls() {
+        folder.write("a.conf", "listen = unix:/live\ncontrol-socket = /run/camrec/a/control,mode=660\n")
+        folder.write("b.conf", "listen = 9982\ncontrol-socket = control\n")
+        folder.write("c.conf", "listen = 9983\n")
+        let cameras = CameraSource.settings(folder: folder.path(".")).cameras()
+        #expect(cameras.map(\.control) == ["/run/camrec/a/control", "/var/lib/camrec/b/control", nil])
+    }
+
     @Test("no others, and no files that are not settings")
     func others() {
         folder.write("silent.conf", "output = a.mkv\n")

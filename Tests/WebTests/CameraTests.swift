@@ -21,11 +21,23 @@ struct CameraTests {
         #expect("\(camera.address)" == address)
     }
 
+    @Test("the recorder's control socket, after the address")
+    func control() throws {
+        let door = try #require(Camera("unix:/run/camrec/door/live,control=/run/camrec/door/control"))
+        #expect(door.name == "door")
+        #expect("\(door.address)" == "unix:/run/camrec/door/live")
+        #expect(door.control == "/run/camrec/door/control")
+        let garden = try #require(Camera("garden=tcp://127.0.0.1:9983,control=a=b"))
+        #expect((garden.name, garden.control) == ("garden", "a=b"))
+        #expect(Camera("tcp://1")?.control == nil)
+    }
+
     @Test(
         "anything else is refused",
         arguments: [
             "", "door", "tcp://", "tcp://127.0.0.1:0", "tcp://a b", "http://127.0.0.1:9982", "unix:",
-            "=tcp://1",
+            "=tcp://1", "tcp://1,control=", ",control=a", "tcp://1,controls=a",
+            "tcp://1,control=" + String(repeating: "a", count: 200),
             "a/b=tcp://1", "a\u{7}=tcp://1", "a\u{202E}=tcp://1",
             "unix:" + String(repeating: "a", count: 200),
             String(repeating: "a", count: 101) + "=tcp://1",

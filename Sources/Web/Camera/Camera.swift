@@ -1,29 +1,41 @@
-/// A camera to show: its name on the page and in addresses, and where its stream comes from.
+import Network
+
+/// A camera to show: its name on the page and in addresses, where its stream comes from, and where its recorder takes
+/// commands.
 public struct Camera: Hashable, Sendable {
     /// What people call it; unique among the cameras of a server.
     public let name: String
     /// Where its live stream is.
     public let address: CameraAddress
+    /// The path of its recorder's control socket; nil if it has none.
+    public let control: String?
 
     private static let longestName = 100
+    private static let controlKey = ",control="
 
     /// Nil for a name that is empty, too long, or has control characters or a slash.
-    public init?(name: String, address: CameraAddress) {
+    public init?(name: String, address: CameraAddress, control: String? = nil) {
         guard (1...Self.longestName).contains(name.utf8.count), !name.contains("/"),
             name.unicodeScalars.allSatisfy({ !$0.properties.generalCategory.isControl })
         else { return nil }
-        (self.name, self.address) = (name, address)
+        (self.name, self.address, self.control) = (name, address, control)
     }
 
-    /// Reads `[NAME=]ADDRESS`. Without a name, the address gives it: `127.0.0.1:9982`, and `door` for
+    /// Reads `[NAME=]ADDRESS[,control=PATH]`. Without a name, the address gives it: `127.0.0.1:9982`, and `door` for
     /// `unix:/run/camrec/door/live`. Nil for anything else.
     public init?(_ text: String) {
-        if let address = CameraAddress(text) {
-            self.init(name: address.usualName, address: address)
-        } else if let equals = text.firstIndex(of: "="),
-            let address = CameraAddress(String(text[text.index(after: equals)...]))
+        let parts = text.split(separator: Self.controlKey, maxSplits: 1, omittingEmptySubsequences: false)
+        let control = parts.count == 2 ? String(parts[1]) : nil
+        if let control {
+            guard !control.isEmpty, (try? PathListener.refuseUnusable(control)) != nil else { return nil }
+        }
+        let place = String(parts.first ?? "")
+        if let address = CameraAddress(place) {
+            self.init(name: address.usualName, address: address, control: control)
+        } else if let equals = place.firstIndex(of: "="),
+            let address = CameraAddress(String(place[place.index(after: equals)...]))
         {
-            self.init(name: String(text[..<equals]), address: address)
+            self.init(name: String(place[..<equals]), address: address, control: control)
         } else {
             return nil
         }

@@ -23,6 +23,11 @@ final class CameraFeed: Sendable {
         var viewers: [ObjectIdentifier: any LiveViewer] = [:]
         var status = CameraStatus.connecting
         var facts: StreamFacts?
+        var keyframes = KeyframeRequests()
+        /// The next look whether to ask for a keyframe.
+        var look: Scheduled<Void>?
+        /// Whether the operator knows that the recorder gives no keyframes.
+        var hasToldOfRefusal = false
     }
 
     /// How long a connection to the recorder outlives the last viewer.
@@ -64,12 +69,48 @@ final class CameraFeed: Sendable {
         demand.viewerJoined(viewer.form)
         viewer.take(.status(audience.value.status))
         if let facts = audience.value.facts { viewer.take(.facts(facts)) }
+        // A new connection to the recorder begins with a keyframe in any case.
+        guard case .live = audience.value.status else { return }
+        audience.value.keyframes.noteNewcomer(viewer.form)
+        requestKeyframe()
     }
 
     /// Removes a viewer, if it is one. Call it on the event loop.
     func leave(_ viewer: any LiveViewer) {
         guard audience.value.viewers.removeValue(forKey: ObjectIdentifier(viewer)) != nil else { return }
         demand.viewerLeft(viewer.form)
+    }
+
+    /// Asks for a keyframe if it is time for that.
+    private func requestKeyframe() {
+        guard let control = camera.control else { return }
+        let loop = audience.eventLoop.assumeIsolated()
+        switch audience.value.keyframes.next(at: .now()) {
+        case .nothing: break
+        case .wait(let deadline):
+            guard audience.value.look == nil else { return }
+            audience.value.look = loop.scheduleTask(deadline: deadline) { [weak self] in
+                self?.audience.value.look = nil
+                self?.requestKeyframe()
+            }
+        case .ask:
+            ControlRequest.send("keyframe", to: control, on: audience.eventLoop)
+                .assumeIsolated().whenComplete { [weak self] in self?.noteAnswer($0) }
+        }
+    }
+
+    private func noteAnswer(_ result: Result<Void, any Error>) {
+        audience.value.keyframes.noteAnswer()
+        switch result {
+        case .success: audience.value.hasToldOfRefusal = false
+        case .failure(let error):
+            if !audience.value.hasToldOfRefusal {
+                let reason = (error as? ControlRequest.Failure)?.reason ?? "\(error)"
+                report("\(camera.name): no keyframe for a new viewer, who waits for the next: \(reason)")
+            }
+            audience.value.hasToldOfRefusal = true
+        }
+        requestKeyframe()
     }
 
     private func publish(_ event: FeedEvent) {
@@ -89,9 +130,12 @@ final class CameraFeed: Sendable {
         case .status(let status):
             guard status != audience.value.status else { return }
             audience.value.status = status
+            if status != .live { audience.value.keyframes.noteEnd() }
             if let line = status.line(for: camera) { report(line) }
         case .facts(let facts): audience.value.facts = facts
-        case .picture, .impossible: break
+        case .picture(let picture):
+            if picture.isKeyframe { audience.value.keyframes.noteKeyframe(picture.form) }
+        case .impossible: break
         }
     }
 }

@@ -43,13 +43,15 @@ extension Camera {
         let addresses = values("listen").compactMap { ListeningAddress($0) }
         // A local socket has no port that another program could take.
         let chosen = addresses.first { if case .path = $0 { true } else { false } } ?? addresses.first
+        func absolute(_ path: String) -> String {
+            path.hasPrefix("/") ? path : "\(Self.stateFolder)/\(name)/\(path)"
+        }
+        let control = values("control-socket").last.flatMap { SocketFile($0) }.map { absolute($0.path) }
         switch chosen {
-        case .path(let path, _):
-            let path = path.hasPrefix("/") ? path : "\(Self.stateFolder)/\(name)/\(path)"
-            self.init(name: name, address: .path(path))
+        case .path(let path, _): self.init(name: name, address: .path(absolute(path)), control: control)
         case .tcp(let address) where address.port != 0:
-            self.init(
-                name: name, address: .tcp(SocketAddress(host: address.reachableHost, port: address.port)))
+            let reachable = SocketAddress(host: address.reachableHost, port: address.port)
+            self.init(name: name, address: .tcp(reachable), control: control)
         case .tcp, nil: return nil
         }
     }

@@ -181,6 +181,21 @@ check "settings: its recorder is left alone then" await 20 grep -q ' left after 
 [ -z "$shed" ] || stops "settings: the recorder ends" "$shed"
 stops "settings: camweb ends" "$server"
 
+# A second viewer of a running stream: its keyframe is asked for, where the next regular one would come after a minute.
+records_live late.log late.json "unix:$work/late" --device test --size 320x240 --keyframe-interval 1800 --control-socket late-control late.h264
+late=$recorder
+serves "late=unix:$work/late,control=$work/late-control" "mute=unix:$work/late,control=$work/none"
+web reads "$web_port" late first.h264 >first.log 2>&1 &
+viewers=($!)
+check "a late viewer: begins at once" await 20 test -s first.h264
+check "a late viewer: another one, too" web reads "$web_port" late second.h264 --pictures 5
+check "late viewers: of a recorder that cannot be asked" web joins "$web_port" mute
+stops "a late viewer: the recorder ends" "$late"
+for viewer in "${viewers[@]}"; do wait "$viewer" || fail "a late viewer" "$(cat first.log)"; done
+check "a late viewer: its first picture is a keyframe made for it" "$PYTHON" "$LAB/verify/receivers.py" newcomer late.h264 1800 first.h264 second.h264
+check "a late viewer: that one cannot be had is told once" test "$(grep -c '^mute: no keyframe for a new viewer.*No such file' web.log)" = 1
+stops "a late viewer: camweb ends" "$server"
+
 # Noise, which no encoder can compress: what a viewer does not read soon fills its buffer.
 ffmpeg -nostdin -v error -f lavfi -i color=gray:s=160x120:r=30,noise=alls=100:allf=t -frames:v 750 -pix_fmt yuv420p noise.y4m
 receivers() { "$PYTHON" "$LAB/verify/receivers.py" "$@"; }

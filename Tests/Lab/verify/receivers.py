@@ -12,6 +12,10 @@ usage: receivers.py many PORT COUNT FOLDER
        receivers.py tail WHOLE FILE...  checks that each FILE is the end of the byte stream WHOLE, from an IDR on;
                                         prints one of each length
        receivers.py piece WHOLE FILE    checks that FILE is somewhere in the byte stream WHOLE, and begins with an IDR
+       receivers.py newcomer WHOLE INTERVAL FIRST SECOND
+                                        checks that the receiver SECOND, who came after FIRST, began with a keyframe of
+                                        WHOLE that is later than FIRST's and is not one of the regular ones, INTERVAL
+                                        pictures apart
        receivers.py part WHOLE FILE     checks that FILE is made of whole access units of WHOLE, in their order, and
                                         that it goes on at an IDR wherever one is missing; prints how many are missing
        receivers.py decoded WHOLE FILE...
@@ -185,6 +189,21 @@ def read(path):
         return file.read()
 
 
+def newcomer(whole, interval, *paths):
+    units = access_units(read(whole))
+    starts = []
+    for path in paths:
+        first = access_units(read(path))[0]
+        if not is_idr(first) or first not in units:
+            sys.exit(f"{path} does not begin with a keyframe of {whole}")
+        starts.append(units.index(first))
+    if starts[1] <= starts[0]:
+        sys.exit(f"the second receiver begins at picture {starts[1]}, and the first at {starts[0]}")
+    if starts[1] % interval == 0:
+        sys.exit(f"picture {starts[1]} is a keyframe in any case")
+    print(f"begins at pictures {starts[0]} and {starts[1]}")
+
+
 def tail(whole, *paths):
     content = read(whole)
     lengths = {}
@@ -286,6 +305,8 @@ def main():
     command, *arguments = sys.argv[1:]
     if command in ("crowd", "listen"):
         {"crowd": crowd, "listen": listen}[command](int(arguments[0]), arguments[1], *map(int, arguments[2:]))
+    elif command == "newcomer":
+        newcomer(arguments[0], int(arguments[1]), *arguments[2:])
     elif command == "many":
         many(int(arguments[0]), int(arguments[1]), arguments[2])
     else:

@@ -11,9 +11,10 @@ usage: web.py live URL [--large] [--dark] [--size WxH] [--screenshot FILE] [--ta
        web.py unplayable URL NAME TEXT  a camera whose stream the browser cannot decode says so, with TEXT; where the browser
                                         can, its picture is seen
        web.py stops URL NAME            a camera that nobody sees is not fetched
-       web.py reads PORT NAME FILE [--pause SECONDS]
-                                        writes the stream as a viewer gets it, up to its end; it reads nothing for a while
-                                        after the first picture
+       web.py reads PORT NAME FILE [--pause SECONDS] [--pictures N]
+                                        writes the stream as a viewer gets it, up to its end or that many pictures; it
+                                        reads nothing for a while after the first picture
+       web.py joins PORT NAME           viewers that come while another one watches, and learn that the camera is live
        web.py unread PORT NAME          a viewer that never reads, until camweb closes its connection
        web.py refusals PORT NAME        requests that camweb must refuse, and connections that never end
 
@@ -248,9 +249,24 @@ def reads(options):
             raise Failed("it does not begin with a keyframe")
         file.write(content)
         print("reading", flush=True)
+        file.flush()
         time.sleep(options.pause)
-        while picture := viewer.picture(until_end=True):
+        count = 1
+        while count != options.pictures and (picture := viewer.picture(until_end=True)):
             file.write(picture[2])
+            count += 1
+
+
+def joins(options):
+    with_picture = Viewer(options.port, options.names[0])
+    with_picture.picture()
+    # Each has another second in which its recorder may be asked.
+    newcomers = []
+    for _ in range(3):
+        newcomers.append(Viewer(options.port, options.names[0]))
+        while newcomers[-1].message() != (1, b'{"kind":"status","state":"live"}'):
+            pass
+        time.sleep(1)
 
 
 def unread(options):
@@ -359,7 +375,8 @@ def main():
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(required=True)
     for action, place in (
-            (live, "url"), (outage, "url"), (comes, "url"), (unplayable, "url"), (stops, "url"), (reads, "port"), (unread, "port"), (refusals, "port")):
+            (live, "url"), (outage, "url"), (comes, "url"), (unplayable, "url"), (stops, "url"), (reads, "port"),
+            (joins, "port"), (unread, "port"), (refusals, "port")):
         command = commands.add_parser(action.__name__)
         command.set_defaults(action=action)
         command.add_argument(place, type=int if place == "port" else str)
@@ -369,6 +386,7 @@ def main():
         if action is reads:
             command.add_argument("file")
             command.add_argument("--pause", type=float, default=0)
+            command.add_argument("--pictures", type=int, default=0)
         if action is live:
             command.add_argument("--large", action="store_true")
             command.add_argument("--dark", action="store_true")

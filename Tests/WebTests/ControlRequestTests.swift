@@ -1,0 +1,77 @@
+import NIOCore
+import NIOPosix
+import TestSupport
+import Testing
+
+@testable import Web
+
+@Suite("commands to a recorder")
+struct ControlRequestTests {
+    private let folder = TemporaryFolder()
+
+    /// A recorder that has one answer to everything; without one it closes the connection.
+    private final class Recorder: ChannelInboundHandler, Sendable {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private let answer: String?
+
+        init(_ answer: String?) { self.answer = answer }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            guard String(buffer: unwrapInboundIn(data)) == "keyframe\n", let answer else {
+                return context.close(promise: nil)
+            }
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: answer)), promise: nil)
+        }
+    }
+
+    /// Why a command failed at a recorder with an answer; nil if it did not.
+    private func failure(answer: String?) async throws -> String? {
+        let path = folder.path("control")
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Recorder(answer))
+                }
+            }
+            .bind(unixDomainSocketPath: path).get()
+        defer { server.close(promise: nil) }
+        return await failure(at: path)
+    }
+
+    private func failure(at path: String) async -> String? {
+        do {
+            let loop = MultiThreadedEventLoopGroup.singleton.next()
+            try await ControlRequest.send("keyframe", to: path, on: loop).get()
+            return nil
+        } catch { return (error as? ControlRequest.Failure)?.reason ?? "\(error)" }
+    }
+
+    @Test("one that is accepted")
+    func accepted() async throws { #expect(try await failure(answer: "{\"ok\":true}\n") == nil) }
+
+    @Test("one that is refused, in the recorder's words")
+    func refused() async throws {
+        let answer = "{\"error\":\"the camera encodes\",\"ok\":false}\n"
+        #expect(try await failure(answer: answer) == "the camera encodes")
+        #expect(try await failure(answer: "{\"ok\":false}\n") == "refused")
+    }
+
+    @Test(
+        "what is no answer",
+        arguments: [
+            ("hello\n", "no answer of a recorder"), ("\n", "no answer of a recorder"),
+            ("{}\n", "no answer of a recorder"),
+            (String(repeating: "a", count: 5000), "an answer without end"),
+        ])
+    func damaged(answer: String, reason: String) async throws {
+        #expect(try await failure(answer: answer) == reason)
+    }
+
+    @Test("a recorder that is not there, or goes away")
+    func absent() async throws {
+        #expect(await failure(at: folder.path("none")) == "No such file or directory")
+        #expect(try await failure(answer: nil) == "the recorder closed the connection")
+    }
+}
