@@ -60,6 +60,8 @@ let package = Package(
         .target(name: "CSound", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swresample")]),
         // System calls that the importer does not understand, or whose errno would not survive.
         .target(name: "CLinux"),
+        // Passwords' hashes: libxcrypt, which logging in uses on every Debian.
+        .target(name: "CCrypt", linkerSettings: [.linkedLibrary("crypt")]),
         // What a build says of itself.
         .target(
             name: "CBuild",
@@ -117,17 +119,20 @@ let package = Package(
                 "Acceleration", "Settings", "Pictures", "Capture", "Encoder", "Decoder", "Bitstream", "Files",
                 "Processes", "Sound", "Threading", "Time",
             ]),
+        .target(name: "HTTPText"),
         .target(
             name: "Web",
             dependencies: [
-                "Bitstream", "Files", "Network", "Output", "Settings", "Threading", "Time",
+                "Bitstream", "CCrypt", "Files", "HTTPText", "Network", "Output", "Settings", "Threading",
+                "Time",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
             ],
             resources: [
-                .embedInCode("Page/index.html"), .embedInCode("Page/page.css"), .embedInCode("Page/icon.svg"),
+                .embedInCode("Page/index.html"), .embedInCode("Page/login.html"),
+                .embedInCode("Page/page.css"), .embedInCode("Page/icon.svg"),
                 .embedInCode("Page/camweb.js"), .embedInCode("Page/stream.js"),
                 .embedInCode("Page/picture.js"), .embedInCode("Page/tile.js"),
                 .embedInCode("Page/media.js"),
@@ -198,6 +203,7 @@ let package = Package(
         .testTarget(
             name: "CamplayTests",
             dependencies: ["camplay", "Decoder", "Pictures", "Bitstream", "Threading", "Time", "CFFmpeg"]),
+        .testTarget(name: "HTTPTextTests", dependencies: ["HTTPText"]),
         .testTarget(
             name: "WebTests",
             dependencies: [

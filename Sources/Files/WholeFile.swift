@@ -15,8 +15,12 @@ public enum WholeFile {
     }
 
     /// Returns a file's bytes.
-    /// - Parameter limit: the most bytes that it may have.
-    public static func read(_ path: String, atMost limit: Int) throws(Failure) -> [UInt8] {
+    /// - Parameters:
+    ///   - limit: the most bytes that it may have.
+    ///   - permissions: with any of these it is refused: `system(errno: EPERM)`, which reading has no other use for.
+    public static func read(
+        _ path: String, atMost limit: Int, refusing permissions: mode_t = 0
+    ) throws(Failure) -> [UInt8] {
         // Without O_NONBLOCK, opening a pipe that has no writer would block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw .system(errno: errno) }
@@ -24,6 +28,7 @@ public enum WholeFile {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .system(errno: errno) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+        guard status.st_mode & permissions == 0 else { throw .system(errno: EPERM) }
         guard status.st_size <= limit else { throw .tooLong }
         // A byte more, in case the file grows meanwhile.
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size) + 1)

@@ -16,9 +16,9 @@ struct Camweb: ParsableCommand {
             Without a CAMERA, camweb shows this machine's services camrec@NAME: those whose settings, \
             /etc/camrec/NAME.conf, have a listen. CAMERA is where camrec --listen offers a stream: tcp://HOST:PORT or \
             unix:PATH, perhaps after NAME=. With ,control=PATH after it, the recorder's --control-socket, new viewers need \
-            not wait for a keyframe. Open http://127.0.0.1:8080 in a browser on this machine. camweb has no \
-            password yet, and listens on the loopback interface only; from another machine, use a tunnel: \
-            ssh -L 8080:127.0.0.1:8080 HOST.
+            not wait for a keyframe. Open http://127.0.0.1:8080 in a browser on this machine; from \
+            another one, use a tunnel: ssh -L 8080:127.0.0.1:8080 HOST. camweb listens beyond the loopback interface only \
+            with --password-file, and behind a reverse proxy that has TLS.
 
             Examples:
               camweb
@@ -26,10 +26,11 @@ struct Camweb: ParsableCommand {
               camweb door=unix:/run/camrec/door/live garden=tcp://127.0.0.1:9983
               camweb tcp://127.0.0.1:9982,control=/run/user/1000/control
 
-            Exit codes: 0 stopped by a signal; 64 usage; 73 cannot listen; 74 out of threads or descriptors; 129, 130, \
+            Exit codes: 0 stopped by a signal; 64 usage, or a password file that cannot be used; 73 cannot listen; 74 out of threads or descriptors; 129, 130, \
             143: stopped by a signal before serving began, or by a second one.
             """,
-        version: Version.text(of: "camweb", libraries: []))
+        version: Version.text(of: "camweb", libraries: []),
+        subcommands: [PasswordCommand.self])
 
     @Argument(
         help: ArgumentHelp(
@@ -57,6 +58,18 @@ struct Camweb: ParsableCommand {
         transform: HostName.read)
     var host: [HostName] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "Ask for user and password: a file of 'camweb password'. Read at the start.", valueName: "FILE"),
+        completion: .file(), transform: PlainValue.text("expected a file's name"))
+    var passwordFile: String?
+
+    @Flag(
+        help:
+            "All requests come through a reverse proxy: its X-Forwarded-For says from where, and X-Forwarded-Proto whether with TLS. Its connections to camweb are not encrypted."
+    )
+    var behindProxy = false
+
     @Flag(help: "Print only warnings and errors, even on a terminal.")
     var quiet = false
 
@@ -77,9 +90,26 @@ struct Camweb: ParsableCommand {
             console.fail("out of threads or descriptors; raise 'ulimit -n' and 'ulimit -u'")
             throw ExitStatus.inputOutput
         }
+        try serve(accessRules(console), signals, console)
+    }
+
+    private func accessRules(_ console: Console) throws -> AccessRules {
+        var access = AccessRules()
+        access.isBehindProxy = behindProxy
+        guard let passwordFile else { return access }
+        do throws(PasswordFile.Failure) {
+            access.passwords = try PasswordFile(path: passwordFile)
+            return access
+        } catch {
+            console.fail(error.description)
+            throw ExitStatus.usage
+        }
+    }
+
+    private func serve(_ access: AccessRules, _ signals: SignalWatch, _ console: Console) throws {
         do throws(WebError) {
             let server = try WebServer(
-                on: listen.address, cameras: source, hosts: host.map(\.name),
+                on: listen.address, cameras: source, access: access, hosts: host.map(\.name),
                 interruption: signals.interruption, report: { console.inform($0) })
             signals.workBegins()
             console.inform("serving on http://\(server.address)")
@@ -108,14 +138,19 @@ struct Camweb: ParsableCommand {
             console.fail(damage)
             Glibc.exit(ExitStatus.usage.rawValue)
         }
+        // ArgumentParser would take a command's name for a CAMERA.
+        let isHelp = words.first == "help"
+        let isPassword = words.dropFirst(isHelp ? 1 : 0).first == PasswordCommand.configuration.commandName
+        let kind: any ParsableCommand.Type = isPassword ? PasswordCommand.self : self
+        if isHelp { exit(withError: CleanExit.helpRequest(kind)) }
         do {
             if let mistake = ArgumentText.emptyValue(in: words) { throw ValidationError(mistake) }
-            var command = try parseAsRoot(words)
+            var command = try kind.parseAsRoot(isPassword ? Array(words.dropFirst()) : words)
             try command.run()
         } catch {
             if let status = error as? ExitStatus { Glibc.exit(status.rawValue) }
-            if exitCode(for: error) == .success { exit(withError: error) }
-            let line = ParserMessage.line(message(for: error))
+            if kind.exitCode(for: error) == .success { kind.exit(withError: error) }
+            let line = ParserMessage.line(kind.message(for: error))
             // A reason that already names the next step needs no reference to the help.
             console.fail(line.contains("; ") ? line : "\(line); see 'camweb --help'")
             Glibc.exit(ExitStatus.usage.rawValue)

@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// libFuzzer targets for everything in Bitstream and Decoder that reads untrusted bytes; `scripts/fuzz` builds and
+// libFuzzer targets for everything in Bitstream, Decoder and HTTPText that reads untrusted bytes; `scripts/fuzz` builds and
 // runs them. A separate package that links to the project's Sources, so that they are compiled with coverage.
 import PackageDescription
 
@@ -21,7 +21,7 @@ let fuzzers: [(name: String, imports: [String])] =
         "StreamShapeCheckerFuzz", "EmulationPreventionFuzz", "StreamInspectorFuzz", "StreamKindFuzz",
     ].map { ($0, ["Bitstream"]) }
     + ["H264SyntaxFuzz", "H265SyntaxFuzz"].map { ($0, []) }
-    + [("StreamShaperFuzz", ["Bitstream", "Time"])]
+    + [("StreamShaperFuzz", ["Bitstream", "Time"]), ("RequestTextFuzz", ["HTTPText"])]
     + ["AccessUnitGathererFuzz", "PictureDecoderFuzz"].map { ($0, ["Bitstream", "Decoder"]) }
 
 let package = Package(
@@ -34,6 +34,7 @@ let package = Package(
         .target(name: "CFFmpeg", linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
         .target(name: "Time", swiftSettings: instrumented),
+        .target(name: "HTTPText", swiftSettings: instrumented),
         .target(name: "Threading", dependencies: ["Time"], swiftSettings: instrumented),
         .target(
             name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"],

@@ -63,6 +63,9 @@ def main():
         path.write_bytes(content)
 
     seed("H264SyntaxFuzz", "H264-map", slice_group_map())
+    for name, text in (("form", b"user=maria&password=a+b%26c%C3%A4"), ("cookies", b"a=1; camweb=" + b"0f" * 32 + b"\ncamweb=2"),
+                       ("proxy", b"198.51.100.7, 2001:db8::1\n 192.0.2.1 "), ("host", b"[::1]:8080")):
+        seed("RequestTextFuzz", name, text)
     # The bytes before the content control the target: see its use of `choice` and `chunks`.
     with tempfile.TemporaryDirectory() as scratch:
         for number, (codec, encoder, streams) in enumerate((("H264", "libx264", H264), ("H265", "libx265", H265))):

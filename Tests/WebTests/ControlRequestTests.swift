@@ -28,7 +28,7 @@ struct ControlRequestTests {
 
     /// Why a command failed at a recorder with an answer; nil if it did not.
     private func failure(answer: String?) async throws -> String? {
-        let path = folder.path("control")
+        let path = folder.path("\(UInt32.random(in: 0 ... .max))")
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {

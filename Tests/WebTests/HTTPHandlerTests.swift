@@ -15,7 +15,8 @@ struct HTTPHandlerTests {
         let cameras = CameraList(.given([]), on: loop, report: { _ in }) { (camera) throws(NetworkError) in
             throw NetworkError(.badPath, address: camera.name)
         }
-        let desk = RequestDesk(policy: RequestPolicy(hosts: []), cameras: cameras)
+        let access = AccessDesk(AccessRules(), on: loop, report: { _ in })
+        let desk = RequestDesk(policy: RequestPolicy(hosts: []), cameras: cameras, access: access)
         channel = EmbeddedChannel(handler: HTTPHandler(desk), loop: loop)
         try channel.connect(to: .init(ipAddress: "127.0.0.1", port: 1)).wait()
     }

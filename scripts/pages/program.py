@@ -113,13 +113,11 @@ def without_opposites(arguments):
 
 
 def commands(program):
-    """The commands of a program that it shows; itself if it has none."""
-    described = json.loads(run(program, "--experimental-dump-help"))["command"]
-    name = described["commandName"]
-    shown = [command for command in described.get("subcommands", []) if command.get("shouldDisplay", True)]
-    return [
-        Command(program, f"{name} {command['commandName']}", command) for command in shown if command["commandName"] != "help"
-    ] or [Command(program, name, described)]
+    """The commands of a program that it shows; first itself, if it has none or has arguments of its own."""
+    own = overview(program)
+    shown = [command for command in own.described.get("subcommands", []) if command.get("shouldDisplay", True)]
+    named = [Command(program, f"{own.name} {command['commandName']}", command) for command in shown if command["commandName"] != "help"]
+    return ([own] if own.sections or not named else []) + named
 
 
 def overview(program):

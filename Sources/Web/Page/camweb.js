@@ -12,7 +12,9 @@ async function refresh() {
   let names;
   try {
     const response = await fetch("/cameras.json");
+    if (response.status === 401) location.assign("/login");
     if (!response.ok) throw new Error(await response.text());
+    document.getElementById("logout").hidden = !response.headers.has("camweb-user");
     names = (await response.json()).map(({ name }) => name);
   } catch (error) {
     // The cameras say so themselves.

@@ -9,6 +9,8 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private let desk: RequestDesk
     private var head: HTTPRequestHead?
+    /// The body of the request, where it may have one.
+    private var form = ByteBuffer()
     private var deadline: Scheduled<Void>?
     private var isClosing = false
     private var viewer: ContainerViewer?
@@ -36,15 +38,36 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isClosing else { return }
         switch unwrapInboundIn(data) {
-        case .head(let head): self.head = head
-        case .body: respond(with: Response(Refusal.unwantedBody), keepsAlive: false, context)
+        case .head(let head): (self.head, form) = (head, ByteBuffer())
+        case .body(var bytes):
+            let room = head.map(RequestDesk.longestBody) ?? 0
+            guard form.readableBytes + bytes.readableBytes <= room else {
+                return respond(with: Response(Refusal.unwantedBody), keepsAlive: false, context)
+            }
+            form.writeBuffer(&bytes)
         case .end:
             if let head = head.take() { answer(head, context) }
         }
     }
 
     private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
-        switch desk.answer(to: head) {
+        guard RequestDesk.longestBody(of: head) > 0 else {
+            return carryOut(desk.answer(to: head), head, context)
+        }
+        let client = desk.access.client(of: head, on: context.channel)
+        carryOut(desk.answer(to: head, form: form, from: client), head, context)
+    }
+
+    private func carryOut(
+        _ answer: RequestDesk.Answer, _ head: HTTPRequestHead, _ context: ChannelHandlerContext
+    ) {
+        switch answer {
+        case .later(let response):
+            response.assumeIsolated().whenComplete { [self] result in
+                guard context.channel.isActive else { return }
+                let response = (try? result.get()) ?? Response(Refusal.unavailable("camweb ends"))
+                carryOut(.response(response), head, context)
+            }
         case .response(let response):
             respond(
                 with: response, isHead: head.method == .HEAD, keepsAlive: head.isKeepAlive, context)
@@ -58,6 +81,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         case .stream(let feed, let form, let authority):
             isClosing = true
             deadline?.cancel()
+            desk.access.attach(context.channel, of: head)
             let viewer = ContainerViewer(feed, form, authority: authority, context: context)
             self.viewer = viewer
             viewer.begin()

@@ -12,6 +12,9 @@ enum PageFile: String, Hashable, Sendable, CaseIterable {
     /// The file at a path; nil if there is none.
     init?(path: some StringProtocol) { self.init(rawValue: String(path)) }
 
+    /// Whether the login page needs it. What is in it, everybody can read in camweb's sources.
+    var isPublic: Bool { self == .style || self == .icon }
+
     var contentType: String {
         switch self {
         case .document: "text/html; charset=utf-8"

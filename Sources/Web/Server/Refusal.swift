@@ -15,10 +15,16 @@ struct Refusal: Error, Hashable {
     static let otherOrigin = Refusal(
         status: .forbidden, reason: "another site's page asks; open camweb's own page")
     static let otherMethod = Refusal(
-        status: .methodNotAllowed, reason: "camweb only answers GET and HEAD", headers: ["Allow": "GET, HEAD"]
+        status: .methodNotAllowed, reason: "camweb only answers GET and HEAD here",
+        headers: ["Allow": "GET, HEAD"]
     )
     static let unwantedBody = Refusal(
         status: .payloadTooLarge, reason: "camweb takes no request bodies; send none")
+    static let notAForm = Refusal(
+        status: .badRequest, reason: "this is no form; open /login in a browser")
+    static let notLoggedIn = Refusal(
+        status: .unauthorized, reason: "not logged in, or no longer; open /login in a browser",
+        headers: ["WWW-Authenticate": "Cookie realm=\"camweb\""])
     static let unknownPath = Refusal(
         status: .notFound, reason: "there is nothing here; open / for the cameras")
     /// The camera's stream cannot be had now; in words, why.

@@ -1,3 +1,5 @@
+import HTTPText
+import NIOCore
 import NIOHTTP1
 import Output
 
@@ -5,6 +7,7 @@ import Output
 struct RequestDesk: Sendable {
     let policy: RequestPolicy
     let cameras: CameraList
+    let access: AccessDesk
 
     /// Whether a request asks for a WebSocket.
     static func isWebSocket(_ head: HTTPRequestHead) -> Bool {
@@ -14,7 +17,7 @@ struct RequestDesk: Sendable {
     /// Returns the stream that a WebSocket may have; nil for a request that gets an ordinary response.
     func feed(for head: HTTPRequestHead) -> CameraFeed? {
         guard head.method == .GET, (try? policy.check(head, isWebSocket: true)) != nil,
-            case .live(let name)? = Route(head.uri)
+            access.access(of: head) != .none, case .live(let name)? = Route(head.uri)
         else { return nil }
         return cameras[name]
     }
@@ -22,15 +25,45 @@ struct RequestDesk: Sendable {
     /// The answer to a request that is not, or may not be, a WebSocket.
     enum Answer {
         case response(Response)
+        /// A response that takes a while.
+        case later(EventLoopFuture<Response>)
         /// A stream without an end.
         case stream(CameraFeed, LiveForm, authority: String)
+    }
+
+    /// Whether a request may have a body, of this many bytes at most.
+    static func longestBody(of head: HTTPRequestHead) -> Int {
+        head.method == .POST && Route(head.uri)?.takesForm == true ? longestForm : 0
+    }
+
+    /// More than user and password need, each byte escaped.
+    private static let longestForm = 4 << 10
+
+    /// Returns the answer to a form.
+    /// - Parameter client: where it comes from.
+    func answer(to head: HTTPRequestHead, form: ByteBuffer, from client: ClientAddress) -> Answer {
+        do throws(Refusal) {
+            let authority = try policy.checkForm(head)
+            guard Route(head.uri) == .login else {
+                return .response(access.logOut(head, authority: authority))
+            }
+            return .later(
+                access.logIn(FormBody(form.readableBytesView), head, from: client, authority: authority))
+        } catch {
+            return .response(Response(error))
+        }
     }
 
     /// Returns the answer to a request that is not, or may not be, a WebSocket.
     func answer(to head: HTTPRequestHead) -> Answer {
         do throws(Refusal) {
             let authority = try policy.check(head, isWebSocket: Self.isWebSocket(head))
-            switch Route(head.uri) {
+            let route = Route(head.uri)
+            let access = access.access(of: head)
+            if access == .none, let answer = try answerToStranger(route, authority) { return answer }
+            switch route {
+            case .login, .logout:
+                return .response(AccessDesk.redirect(to: "/", authority: authority))
             case .page(let file):
                 return .response(
                     Response(type: file.contentType, body: file.bytes, authority: authority))
@@ -38,7 +71,8 @@ struct RequestDesk: Sendable {
                 cameras.refresh()
                 return .response(
                     Response(
-                        type: "application/json", body: Array(cameras.json.utf8), authority: authority))
+                        type: "application/json", body: Array(cameras.json.utf8), authority: authority,
+                        extra: access.headers))
             case .live(let name):
                 guard cameras[name] == nil else { throw Refusal.needsWebSocket }
                 guard let (feed, form) = container(called: name) else { throw Refusal.unknownPath }
@@ -50,11 +84,29 @@ struct RequestDesk: Sendable {
         }
     }
 
+    /// What a browser gets that has not logged in; nil for what everybody may have.
+    private func answerToStranger(_ route: Route?, _ authority: String) throws(Refusal) -> Answer? {
+        switch route {
+        case .page(let file) where file.isPublic: nil
+        case .page(.document), .logout:
+            .response(AccessDesk.redirect(to: "/login", authority: authority))
+        case .login: .response(LoginPage.response(authority: authority))
+        default: throw .notLoggedIn
+        }
+    }
+
     /// The stream that `door.mp4` or `door.ts` names.
     private func container(called name: String) -> (CameraFeed, LiveForm)? {
         guard let format = ContainerFormat(path: name), let form = LiveForm(format),
             let feed = cameras[String(name.dropLast(format.rawValue.count + 1))]
         else { return nil }
         return (feed, form)
+    }
+}
+
+extension AccessDesk.Access {
+    /// Tells the page who has logged in.
+    fileprivate var headers: [String: String] {
+        if case .session(_, let user) = self { ["Camweb-User": user] } else { [:] }
     }
 }

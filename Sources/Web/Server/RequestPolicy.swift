@@ -1,3 +1,4 @@
+import HTTPText
 import NIOHTTP1
 
 /// Decides which requests may be served at all.
@@ -21,17 +22,30 @@ struct RequestPolicy: Sendable {
         let authority = try authority(of: head)
         try checkOrigin(of: head, authority: authority, isRequired: isWebSocket)
         guard head.method == .GET || head.method == .HEAD else { throw .otherMethod }
-        let length = head.headers["content-length"]
-        guard length.allSatisfy({ $0 == "0" }), !head.headers.contains(name: "transfer-encoding") else {
-            throw .unwantedBody
-        }
+        guard !Self.hasBody(head) else { throw .unwantedBody }
         return authority
+    }
+
+    /// Checks a request that changes something: a form of the page's own.
+    /// - Returns: the authority that the browser connected to.
+    func checkForm(_ head: HTTPRequestHead) throws(Refusal) -> String {
+        let authority = try authority(of: head)
+        try checkOrigin(of: head, authority: authority, isRequired: true)
+        guard head.method == .POST, head.headers["content-type"] == [Self.formType] else { throw .notAForm }
+        return authority
+    }
+
+    private static let formType = "application/x-www-form-urlencoded"
+
+    private static func hasBody(_ head: HTTPRequestHead) -> Bool {
+        let length = head.headers["content-length"]
+        return !length.allSatisfy { $0 == "0" } || head.headers.contains(name: "transfer-encoding")
     }
 
     private func authority(of head: HTTPRequestHead) throws(Refusal) -> String {
         let values = head.headers["host"]
         guard values.count == 1, let text = values.first?.lowercased() else { throw .noHost }
-        guard let host = Self.host(of: text), hosts.contains(host) else { throw .otherHost }
+        guard let host = HostHeader.host(of: text), hosts.contains(host) else { throw .otherHost }
         return text
     }
 
@@ -52,15 +66,5 @@ struct RequestPolicy: Sendable {
         for site in head.headers["sec-fetch-site"] where site != "same-origin" && site != "none" {
             guard isNavigation else { throw .otherOrigin }
         }
-    }
-
-    /// The host of `HOST[:PORT]`; nil if the port is not a number.
-    private static func host(of authority: String) -> String? {
-        let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]").map(authority.index(after:)) : nil
-        let colon = authority[(end ?? authority.startIndex)...].firstIndex(of: ":")
-        guard let colon else { return authority }
-        let port = authority[authority.index(after: colon)...]
-        guard UInt16(port) != nil, port.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        return String(authority[..<colon])
     }
 }

@@ -27,7 +27,8 @@ struct Response {
             ("Content-Security-Policy", contentPolicy(for: authority)),
             ("Cross-Origin-Opener-Policy", "same-origin"),
             ("Cross-Origin-Resource-Policy", "same-origin"),
-            ("Referrer-Policy", "no-referrer"),
+            // With less, browsers send "null" as the origin of a form.
+            ("Referrer-Policy", "same-origin"),
             ("X-Content-Type-Options", "nosniff"),
         ])
     }
@@ -41,9 +42,9 @@ struct Response {
     /// Allows what the page needs: its own files, its own WebSockets, which not every browser counts as `'self'`, and
     /// pictures that a script makes.
     private static func contentPolicy(for authority: String?) -> String {
-        let nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        guard let authority else { return nothing }
-        return nothing + "; script-src 'self'; style-src 'self'; img-src 'self'; media-src blob:; "
+        let nothing = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action "
+        guard let authority else { return nothing + "'none'" }
+        return nothing + "'self'; script-src 'self'; style-src 'self'; img-src 'self'; media-src blob:; "
             + "connect-src 'self' ws://\(authority) wss://\(authority)"
     }
 }

@@ -7,8 +7,15 @@ enum Route: Hashable {
     case cameras
     /// A camera's live stream over a WebSocket.
     case live(camera: String)
+    /// The page with the form for user and password, and where the form goes.
+    case login
+    /// Where the button goes that ends a session.
+    case logout
 
     private static let live = "/live/"
+
+    /// Whether it takes a form, with POST.
+    var takesForm: Bool { self == .login || self == .logout }
 
     /// Reads a request's target; nil if it leads nowhere.
     init?(_ target: String) {
@@ -17,6 +24,10 @@ enum Route: Hashable {
             self = .page(file)
         } else if path == "/cameras.json" {
             self = .cameras
+        } else if path == "/login" {
+            self = .login
+        } else if path == "/logout" {
+            self = .logout
         } else if path.hasPrefix(Self.live),
             let name = PercentEncoding.decoded(path.dropFirst(Self.live.count))
         {

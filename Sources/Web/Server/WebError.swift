@@ -3,7 +3,7 @@ import Network
 
 /// Why the server could not start. `description` is one line: thing, cause, next step.
 public enum WebError: Error, Sendable, CustomStringConvertible {
-    /// The address can be reached from elsewhere, and there is no password yet.
+    /// The address can be reached from elsewhere, and there is no password, or no encryption.
     case notLoopback(SocketAddress)
     /// Two cameras have one name.
     case sameName(String)
@@ -12,8 +12,8 @@ public enum WebError: Error, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .notLoopback(let address):
-            "\(address): camweb has no password yet, so it only listens on 127.0.0.1; for other machines, use a reverse "
-                + "proxy with a password on this machine and --host NAME, or a tunnel: ssh -L 8080:127.0.0.1:8080 HOST"
+            "\(address): other machines can reach it, for which camweb needs --password-file, and a reverse proxy for TLS "
+                + "with --behind-proxy; or use a tunnel: ssh -L 8080:127.0.0.1:8080 HOST"
         case .sameName(let name):
             "two cameras are called '\(name)'; name one, as in garden=tcp://127.0.0.1:9983"
         case .network(let error): error.description

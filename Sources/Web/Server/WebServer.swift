@@ -6,13 +6,14 @@ import NIOWebSocket
 import Network
 import Threading
 
-/// Serves the page and the cameras' live streams to browsers on this machine. One thread serves all of them, and each
+/// Serves the page and the cameras' live streams to browsers. One thread serves all of them, and each
 /// camera has one for its recorder.
 public final class WebServer: Sendable {
     /// Where it listens, with the port that the system chose if none was given.
     public let address: String
     private let group: MultiThreadedEventLoopGroup
     private let interruption: Interruption
+    private let access: AccessDesk
 
     /// The most connections at a time.
     private static let mostConnections = 256
@@ -21,36 +22,43 @@ public final class WebServer: Sendable {
 
     /// Starts listening.
     /// - Parameters:
+    ///   - access: who may use it.
     ///   - hosts: names under which a reverse proxy serves it, besides this machine's own.
     ///   - interruption: ends the server.
     ///   - report: called with lines for the operator, on any thread.
     public init(
-        on address: Network.SocketAddress, cameras source: CameraSource, hosts: [String],
-        interruption: Interruption,
+        on address: Network.SocketAddress, cameras source: CameraSource, access rules: AccessRules,
+        hosts: [String], interruption: Interruption,
         report: @escaping @Sendable (String) -> Void
     ) throws(WebError) {
-        guard address.isLoopback else { throw .notLoopback(address) }
+        guard address.isLoopback || rules.passwords != nil && rules.isBehindProxy else {
+            throw .notLoopback(address)
+        }
         if case .given(let cameras) = source { try Self.refuseSameNames(cameras) }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
+        let access = AccessDesk(rules, on: loop, report: report)
         do throws(NetworkError) {
             let cameras = CameraList(source, on: loop, report: report) { (camera) throws(NetworkError) in
                 try CameraFeed(camera, on: loop, interruption: interruption, report: report)
             }
             loop.execute { cameras.refresh() }
             let own = address.host.contains(":") ? "[\(address.host)]" : address.host
-            let desk = RequestDesk(policy: RequestPolicy(hosts: hosts + [own]), cameras: cameras)
+            let policy = RequestPolicy(hosts: hosts + [own])
+            let desk = RequestDesk(policy: policy, cameras: cameras, access: access)
             self.address = try Self.listen(on: address, group, desk)
         } catch {
+            access.stop()
             try? group.syncShutdownGracefully()
             throw .network(error)
         }
-        (self.group, self.interruption) = (group, interruption)
+        (self.group, self.interruption, self.access) = (group, interruption, access)
     }
 
     /// Serves until the interruption.
     public func run() {
         _ = interruption.wait()
+        access.stop()
         try? group.syncShutdownGracefully()
     }
 
@@ -105,6 +113,7 @@ public final class WebServer: Sendable {
             upgradePipelineHandler: { channel, head in
                 channel.eventLoop.makeCompletedFuture {
                     guard let feed = desk.feed(for: head) else { return channel.close(promise: nil) }
+                    desk.access.attach(channel, of: head)
                     try channel.pipeline.syncOperations.addHandler(WebSocketViewer(feed))
                 }
             })

@@ -44,7 +44,20 @@ reads_a_recording() { as_camweb head -c 1 "$(find /var/lib/camrec/$camera -name 
 check "camweb: its user may read recordings" reads_a_recording
 others_may_not() { ! setpriv --reuid=65534 --regid=65534 --clear-groups $CAMREC ctl /run/camrec/$camera/control keyframe 2>/dev/null; }
 check "camweb: other users may not command" others_may_not
+
+# A password, as the guide has it
+printf 'correct horse\n' | camweb password /etc/camrec/camweb.password maria
+mkdir -p /run/systemd/system/camweb.service.d
+printf '[Service]\nLoadCredential=password:/etc/camrec/camweb.password\nEnvironment="CAMWEB_OPTIONS=--password-file %%d/password"\n' \
+    >/run/systemd/system/camweb.service.d/lab.conf
+systemctl daemon-reload
+check "camweb: starts with a password from a credential" systemctl restart camweb
+asks() { [ "$(curl -s -o /dev/null -w '%{http_code}' $page/cameras.json)" = 401 ]; }
+check "camweb: asks for it" await 60 asks
+logs_in() { [ "$(curl -s -o /dev/null -w '%{http_code}' -H "Origin: $page" -d user=maria --data-urlencode 'password=correct horse' $page/login)" = 303 ]; }
+check "camweb: and takes it, within its sandbox" logs_in
 stops_cleanly() { systemctl stop camweb && [ "$(systemctl show --value --property Result camweb)" = success ]; }
 check "camweb: stops" stops_cleanly
 systemctl stop camrec@$camera
-rm /etc/camrec/$camera.conf
+rm -r /etc/camrec/$camera.conf /etc/camrec/camweb.password /run/systemd/system/camweb.service.d
+systemctl daemon-reload

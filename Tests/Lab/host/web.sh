@@ -57,8 +57,8 @@ refuses_web() { # NAME CODE PATTERN ARGUMENTS...: camweb exits with CODE after o
 refuses_web "settings and an address" 64 "leave one out" --settings . tcp://127.0.0.1:1
 refuses_web "an address that is none" 64 "tcp://HOST:PORT or unix:PATH" http://127.0.0.1:1
 refuses_web "two cameras of one name" 64 "two cameras are called 'a'; name one" a=tcp://127.0.0.1:1 a=tcp://127.0.0.1:2
-refuses_web "listening beyond this machine" 64 "no password yet.*reverse proxy.*ssh -L" --listen 0.0.0.0:8080 tcp://127.0.0.1:1
-refuses_web "listening at another machine's name" 64 "no password yet" --listen example.org:8080 tcp://127.0.0.1:1
+refuses_web "listening beyond this machine" 64 "needs --password-file.*reverse proxy.*ssh -L" --listen 0.0.0.0:8080 tcp://127.0.0.1:1
+refuses_web "listening at another machine's name" 64 "needs --password-file" --listen example.org:8080 tcp://127.0.0.1:1
 refuses_web "a host with a port" 64 "without scheme and port" --host example.org:80 tcp://127.0.0.1:1
 
 status() { curl -s -o /dev/null -w '%{http_code}' "$@" "$page"; } # CURL_OPTION...

@@ -15,7 +15,13 @@ class Failed(Exception):
 
 
 class Browser:
-    """A browser with a profile of its own, which ends with the `with` block."""
+    """A browser with a profile of its own, which ends with the `with` block.
+
+    pin: the hash of the key of a certificate to trust, whoever has signed it.
+    """
+
+    def __init__(self, pin=None):
+        self.options = [f"--ignore-certificate-errors-spki-list={pin}"] if pin else []
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="browser-", ignore_cleanup_errors=True)
@@ -26,7 +32,7 @@ class Browser:
         self.process = subprocess.Popen(
             ["bash", "-c", script, "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
              "--force-device-scale-factor=1", "--mute-audio", "--no-first-run", f"--user-data-dir={self.folder.name}",
-             "--remote-debugging-pipe", "about:blank"],
+             "--remote-debugging-pipe", *self.options, "about:blank"],
             pass_fds=(to_browser, from_browser), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, env={**os.environ, "HOME": self.folder.name}, start_new_session=True)
         os.close(to_browser)

@@ -16,20 +16,34 @@ usage: web.py live URL [--large] [--dark] [--size WxH] [--screenshot FILE] [--ta
                                         reads nothing for a while after the first picture
        web.py joins PORT NAME           viewers that come while another one watches, and learn that the camera is live
        web.py unread PORT NAME          a viewer that never reads, until camweb closes its connection
+       web.py access PORT NAME USER PASSWORD
+                                        what a stranger may not do, what a login takes, and what ends with a session
+       web.py login URL NAME USER PASSWORD [--pin HASH] [--dark] [--size WxH] [--screenshot FILE]
+                                        logs in on the page, watches, and logs out; HASH is of the key of a certificate
+                                        that the browser shall trust
+       web.py guesses PORT NAME USER PASSWORD [--through PORT --ca FILE]
+                                        tries of wrong passwords, which are limited; through a proxy for its client alone
+       web.py types CAMWEB FILE USER LINE... [--refused TEXT]
+                                        sets a password at a terminal, which shows nothing of it
        web.py refusals PORT NAME        requests that camweb must refuse, and connections that never end
 
 What is wrong is printed, with exit status 1.
 """
 import argparse
 import base64
+import http.client
 import json
 import os
 import pathlib
+import pty
 import socket
+import ssl
 import struct
 import subprocess
 import sys
+import termios
 import time
+import urllib.parse
 
 from browser import PATIENCE, Browser, Failed
 
@@ -185,7 +199,7 @@ def stops(options):
 class Viewer:
     """A viewer over a WebSocket (RFC 6455) that reads when it is told to."""
 
-    def __init__(self, port, name, receive_buffer=None):
+    def __init__(self, port, name, receive_buffer=None, headers=""):
         self.socket = socket.socket()
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
@@ -194,7 +208,7 @@ class Viewer:
         key = base64.b64encode(os.urandom(16)).decode()
         self.socket.sendall(
             f"GET /live/{name} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\nUpgrade: websocket\r\n"
-            f"Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode())
+            f"Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n{headers}\r\n".encode())
         self.data = b""
         while b"\r\n\r\n" not in self.data:
             self.fill()
@@ -350,6 +364,149 @@ def refusals(options):
         raise Failed("; ".join(problems))
 
 
+class Site:
+    """camweb as a client sees it that is no browser."""
+
+    def __init__(self, port, scheme="http", host="127.0.0.1", ca=None, source=None):
+        self.source = (source, 0) if source else None
+        self.port, self.own = port, f"{host}:{port}"
+        self.origin = f"{scheme}://{self.own}"
+        self.host = host
+        self.context = ssl.create_default_context(cafile=ca) if ca else None
+
+    def request(self, method, path, body=None, **headers):
+        """The status, the headers and the body of the response."""
+        kind = http.client.HTTPSConnection if self.context else http.client.HTTPConnection
+        connection = kind(self.host, self.port, timeout=PATIENCE, source_address=self.source, **({"context": self.context} if self.context else {}))
+        headers = {name.replace("_", "-"): value for name, value in headers.items() if value is not None}
+        connection.request(method, path, body, headers)
+        response = connection.getresponse()
+        content = b"" if response.status == 101 else response.read()
+        connection.close()
+        return response.status, response.headers, content
+
+    def log_in(self, user, password, **headers):
+        """The status, and the cookie if there is one."""
+        form = urllib.parse.urlencode({"user": user, "password": password})
+        headers = {"Origin": self.origin, "Content_Type": "application/x-www-form-urlencoded", **headers}
+        status, received, _ = self.request("POST", "/login", form, **headers)
+        return status, (received["Set-Cookie"] or "").partition(";")[0]
+
+
+def access(options):
+    site, name, problems = Site(options.port), options.names[0], []
+    user, password = options.user, options.password
+
+    def expect(what, found, wanted):
+        if found != wanted:
+            problems.append(f"{what}: {found} in place of {wanted}")
+
+    for path, status in (("/", 303), ("/cameras.json", 401), ("/camweb.js", 401), (f"/live/{name}", 401), (f"/live/{name}.ts", 401),
+                         (f"/live/{name}.mp4", 401), ("/live/none.ts", 401), ("/nothing", 401), ("/login", 200), ("/page.css", 200)):
+        expect(f"a stranger's {path}", site.request("GET", path)[0], status)
+    own = f"Host: 127.0.0.1:{options.port}\r\n"
+    socket_request = (f"GET /live/{name} HTTP/1.1\r\n{own}Origin: {site.origin}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                      "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n")
+    expect("a stranger's WebSocket", answer(options.port, socket_request + "\r\n"), 401)
+    expect("another cookie", site.request("GET", "/cameras.json", Cookie="camweb=" + "0" * 64)[0], 401)
+    for what, changed, status in (
+            ("of another site", {"Origin": "http://evil.example"}, 403), ("without origin", {"Origin": None}, 403),
+            ("of a sandboxed page", {"Origin": "null"}, 403), ("across sites", {"Sec_Fetch_Site": "cross-site"}, 403),
+            ("of another type", {"Content_Type": "text/plain"}, 400)):
+        expect(f"a login {what}", site.log_in(user, password, **changed), (status, ""))
+    form_type = {"Origin": site.origin, "Content_Type": "application/x-www-form-urlencoded"}
+    expect("a form that is too long", site.request("POST", "/login", "a" * 5000, **form_type)[0], 413)
+    expect("a form for another path", site.request("POST", "/", "a=b", **form_type)[0], 413)
+    expect("a form that is none", site.request("POST", "/login", "user=%zz", **form_type)[0], 403)
+    expect("a wrong password", site.log_in(user, password + "x"), (403, ""))
+    expect("a wrong user", site.log_in("nobody", password), (403, ""))
+    status, cookie = site.log_in(user, password)
+    other = site.log_in(user, password)[1]
+    expect("a login", (status, len(cookie), cookie != other), (303, len("camweb=") + 64, True))
+    status, headers, content = site.request("GET", "/cameras.json", Cookie=f"a=b; {cookie}")
+    expect("a session's cameras", (status, headers["Camweb-User"], json.loads(content)), (200, user, [{"name": name}]))
+    expect("a session's page", site.request("GET", "/", Cookie=cookie)[0], 200)
+    expect("a session that another site uses", site.request("GET", "/cameras.json", Cookie=cookie, Origin="http://evil.example")[0], 403)
+    viewer = Viewer(options.port, name, headers=f"Cookie: {cookie}\r\n")
+    viewer.picture()
+    expect("a logout of another site", site.request("POST", "/logout", "", **{**form_type, "Origin": "http://evil.example"}, Cookie=cookie)[0], 403)
+    expect("still logged in", site.request("GET", "/cameras.json", Cookie=cookie)[0], 200)
+    expect("a logout", site.request("POST", "/logout", "", **form_type, Cookie=cookie)[0], 303)
+    expect("afterwards", site.request("GET", "/cameras.json", Cookie=cookie)[0], 401)
+    expect("another session", site.request("GET", "/cameras.json", Cookie=other)[0], 200)
+    try:
+        while True:
+            viewer.picture()
+    except (Failed, ConnectionError):
+        pass  # Its connection ended, as it should; a TimeoutError is none of these.
+    if problems:
+        raise Failed("; ".join(problems))
+
+
+def guesses(options):
+    site = Site(options.through, "https", "localhost", options.ca) if options.through else Site(options.port)
+    found = [site.log_in(options.user, f"wrong password {number}", X_Forwarded_For=f"198.51.100.{number}")[0] for number in range(8)]
+    # Some tries may have been used before, and slow machines may earn another one meanwhile.
+    if found[0] != 403 or not 3 <= found.count(403) <= 6 or found.count(429) != 8 - found.count(403):
+        raise Failed(f"the answers are {found}")
+    another = Site(options.port, source="127.0.0.2")
+    found = another.log_in(options.user, options.password, X_Forwarded_For="203.0.113.1" if options.through else None)
+    if found[0] != 303:
+        raise Failed(f"another client: {found}")
+
+
+def login(options):
+    with Browser(options.pin) as browser:
+        page = browser.open(options.url, tuple(map(int, options.size.split("x"))), options.dark)
+        page.wait("document.getElementById('password') !== null", "the login page")
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            raise Failed("the page is wider than the window")
+        if options.screenshot:
+            page.screenshot(options.screenshot)
+        fill(page, options.user, options.password + "x")
+        page.wait("document.querySelector('.problem') !== null", "the problem after a wrong password")
+        fill(page, options.user, options.password)
+        page.wait("document.querySelector('.camera') !== null", "a camera after the login")
+        watch(page, options.names[0])
+        if page.evaluate("document.cookie"):
+            raise Failed("scripts can read the cookie")
+        page.wait("!document.getElementById('logout').hidden", "the button to log out")
+        page.evaluate("document.querySelector('#logout button').click()")
+        page.wait("document.getElementById('password') !== null", "the login page after the logout")
+        # The wrong password's answer, which is the page again.
+        complaints = [found for found in page.complaints() if " 403 " not in found]
+        if complaints:
+            raise Failed(f"the browser complains: {complaints}")
+
+
+def fill(page, user, password):
+    page.evaluate(f"[...document.querySelectorAll('input')].forEach((e, i) => e.value = {json.dumps([user, password])}[i])")
+    page.evaluate("document.querySelector('form button').click()")
+
+
+def types(options):
+    controller, terminal = pty.openpty()
+    before = termios.tcgetattr(terminal)
+    process = subprocess.Popen([options.camweb, "password", *options.names, options.user], stdin=terminal, stdout=terminal, stderr=terminal)
+    shown = b""
+    for number, line in enumerate(options.lines):
+        while shown.count(b": ") <= number:
+            shown += os.read(controller, 1 << 12)
+        os.write(controller, line.encode() + b"\n")
+    status = process.wait(timeout=PATIENCE)
+    os.set_blocking(controller, False)
+    try:
+        shown += os.read(controller, 1 << 12)
+    except BlockingIOError:
+        pass
+    if termios.tcgetattr(terminal) != before:
+        raise Failed("the terminal is not as it was")
+    if any(len(line) > 1 and line.encode() in shown for line in options.lines):
+        raise Failed(f"the terminal shows the password: {shown}")
+    if (status != 0) != bool(options.refused) or (options.refused or "").encode() not in shown:
+        raise Failed(f"exit code {status}: {shown}")
+
+
 def answer(port, request):
     """The status of the response; None if there is none."""
     with socket.create_connection(("127.0.0.1", port)) as connection:
@@ -376,11 +533,28 @@ def main():
     commands = parser.add_subparsers(required=True)
     for action, place in (
             (live, "url"), (outage, "url"), (comes, "url"), (unplayable, "url"), (stops, "url"), (reads, "port"),
-            (joins, "port"), (unread, "port"), (refusals, "port")):
+            (joins, "port"), (unread, "port"), (access, "port"), (login, "url"),
+            (guesses, "port"), (types, "camweb"), (refusals, "port")):
         command = commands.add_parser(action.__name__)
         command.set_defaults(action=action)
         command.add_argument(place, type=int if place == "port" else str)
         command.add_argument("names", nargs="+" if action is live else 1, metavar="NAME")
+        if action in (access, guesses, login):
+            command.add_argument("user")
+            command.add_argument("password")
+        if action is guesses:
+            command.add_argument("--through", type=int)
+            command.add_argument("--ca")
+        if action is login:
+            command.add_argument("--pin")
+        if action is types:
+            command.add_argument("user")
+            command.add_argument("lines", nargs="+")
+            command.add_argument("--refused")
+        if action in (live, login):
+            command.add_argument("--dark", action="store_true")
+            command.add_argument("--size", default="1280x800")
+            command.add_argument("--screenshot")
         if action is unplayable:
             command.add_argument("text")
         if action is reads:
@@ -389,10 +563,7 @@ def main():
             command.add_argument("--pictures", type=int, default=0)
         if action is live:
             command.add_argument("--large", action="store_true")
-            command.add_argument("--dark", action="store_true")
             command.add_argument("--without-webcodecs", action="store_true")
-            command.add_argument("--size", default="1280x800")
-            command.add_argument("--screenshot")
             command.add_argument("--tabs", type=int, default=1)
             command.add_argument("--after", type=int, default=-1)
     options = parser.parse_args()

@@ -1,0 +1,51 @@
+/// The fields of a form, as `application/x-www-form-urlencoded` (WHATWG URL, 5.1).
+public struct FormBody: Hashable, Sendable {
+    private let fields: [String: String]
+
+    /// More than any form here has.
+    private static let mostFields = 16
+
+    /// Reads a body; nil if it is not a form: a name twice, too many fields, an escape that is none, or bytes that are not
+    /// UTF-8.
+    public init?(_ bytes: some Collection<UInt8>) {
+        var fields: [String: String] = [:]
+        guard !bytes.isEmpty else {
+            self.fields = fields
+            return
+        }
+        let parts = bytes.split(
+            separator: UInt8(ascii: "&"), maxSplits: Self.mostFields, omittingEmptySubsequences: false)
+        guard parts.count <= Self.mostFields else { return nil }
+        for part in parts {
+            let equals = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
+            guard let name = Self.decoded(part[..<equals]),
+                let value = Self.decoded(part[equals...].dropFirst()),
+                fields.updateValue(value, forKey: name) == nil
+            else { return nil }
+        }
+        self.fields = fields
+    }
+
+    /// A field's value; nil if the form has no such field.
+    public subscript(name: String) -> String? { fields[name] }
+
+    private static func decoded(_ text: some Collection<UInt8>) -> String? {
+        var bytes: [UInt8] = []
+        var rest = text[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit)
+                else { return nil }
+                bytes.append(high << 4 | low)
+            default: bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        Character(UnicodeScalar(byte)).hexDigitValue.map(UInt8.init)
+    }
+}

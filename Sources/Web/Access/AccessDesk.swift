@@ -1,0 +1,142 @@
+import HTTPText
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Decides who may use the server: keeps the sessions, and checks passwords, one at a time on a thread of its own. Used on
+/// the event loop.
+final class AccessDesk: Sendable {
+    private let rules: AccessRules
+    private let report: @Sendable (String) -> Void
+    private let checks: NIOThreadPool
+    private let state: NIOLoopBoundBox<State>
+
+    /// Belongs to the event loop.
+    private struct State {
+        var sessions = SessionList()
+        var attempts = AttemptLimit()
+        /// Passwords that are being checked, or wait for it.
+        var checkCount = 0
+    }
+
+    /// What a request may do.
+    enum Access: Hashable {
+        /// No password is asked for.
+        case open
+        case session(SessionToken, user: String)
+        case none
+    }
+
+    /// The most passwords that wait, each less than a second.
+    private static let mostChecks = 8
+    private static let cookieName = "camweb"
+    /// Browsers take a cookie of this prefix over TLS alone, for this host alone (RFC 6265bis, 4.1.3.2).
+    private static let secureCookieName = "__Host-camweb"
+
+    init(_ rules: AccessRules, on eventLoop: any EventLoop, report: @escaping @Sendable (String) -> Void) {
+        (self.rules, self.report) = (rules, report)
+        checks = NIOThreadPool(numberOfThreads: 1)
+        state = .makeBoxSendingValue(State(), eventLoop: eventLoop)
+        if rules.passwords != nil { checks.start() }
+    }
+
+    /// Ends the thread. Call it off the event loop.
+    func stop() { try? checks.syncShutdownGracefully() }
+
+    /// Returns what a request may do.
+    func access(of head: HTTPRequestHead) -> Access {
+        guard rules.passwords != nil else { return .open }
+        guard let token = token(in: head), let user = state.value.sessions.use(token, at: .now()) else {
+            return .none
+        }
+        return .session(token, user: user)
+    }
+
+    /// Lets a stream end with its session.
+    func attach(_ channel: any Channel, of head: HTTPRequestHead) {
+        guard rules.passwords != nil else { return }
+        guard let token = token(in: head), let end = state.value.sessions.attach(channel, to: token) else {
+            return channel.close(promise: nil)
+        }
+        let deadline = channel.eventLoop.scheduleTask(deadline: end) { channel.close(promise: nil) }
+        channel.closeFuture.assumeIsolated().whenComplete { [state] _ in
+            deadline.cancel()
+            state.value.sessions.detach(channel, from: token)
+        }
+    }
+
+    /// Where a request comes from.
+    func client(of head: HTTPRequestHead, on channel: any Channel) -> ClientAddress {
+        let forwarded =
+            rules.isBehindProxy ? ForwardedFor.client(in: head.headers["x-forwarded-for"]) : nil
+        return ClientAddress(forwarded ?? channel.remoteAddress?.ipAddress ?? "")
+    }
+
+    /// Answers the login page's form.
+    func logIn(
+        _ form: FormBody?, _ head: HTTPRequestHead, from client: ClientAddress, authority: String
+    ) -> EventLoopFuture<Response> {
+        func again(_ problem: LoginPage.Problem) -> EventLoopFuture<Response> {
+            state.eventLoop.makeSucceededFuture(LoginPage.response(problem, authority: authority))
+        }
+        guard let passwords = rules.passwords, let user = form?["user"], let password = form?["password"],
+            PasswordHash.complaint(about: password) == nil
+        else { return again(.wrong) }
+        guard state.value.checkCount < Self.mostChecks else { return again(.busy) }
+        guard state.value.attempts.admit(client, at: .now()) else {
+            report("login: too many tries; refused for a while")
+            return again(.tooMany)
+        }
+        state.value.checkCount += 1
+        return checks.runIfActive(eventLoop: state.eventLoop) { passwords.admits(user, password) }
+            .assumeIsolated().map { [self] isRight in
+                state.value.checkCount -= 1
+                guard isRight else {
+                    report("login: wrong user or password")
+                    return LoginPage.response(.wrong, authority: authority)
+                }
+                state.value.attempts.noteSuccess(client)
+                return welcome(user, head, authority: authority)
+            }.nonisolated()
+    }
+
+    /// Ends a request's session.
+    func logOut(_ head: HTTPRequestHead, authority: String) -> Response {
+        if let token = token(in: head) { state.value.sessions.end(token) }
+        return Self.redirect(to: "/login", authority: authority, cookie: cookie("", maxAge: 0, head))
+    }
+
+    /// Leads a browser elsewhere, with a GET.
+    static func redirect(to path: String, authority: String, cookie: String? = nil) -> Response {
+        var extra = ["Location": path]
+        extra["Set-Cookie"] = cookie
+        return Response(
+            .seeOther, type: "text/plain; charset=utf-8", body: [], authority: authority, extra: extra)
+    }
+
+    private func welcome(_ user: String, _ head: HTTPRequestHead, authority: String) -> Response {
+        // Whoever logs in again has no use for the former session.
+        if let token = token(in: head) { state.value.sessions.end(token) }
+        let token = state.value.sessions.begin(user, at: .now())
+        let age = SessionList.longest.nanoseconds / 1_000_000_000
+        return Self.redirect(to: "/", authority: authority, cookie: cookie(token.text, maxAge: age, head))
+    }
+
+    private func cookie(_ value: String, maxAge: Int64, _ head: HTTPRequestHead) -> String {
+        "\(cookieName(for: head))=\(value); Path=/; Max-Age=\(maxAge); HttpOnly; SameSite=Strict"
+            + (isSecure(head) ? "; Secure" : "")
+    }
+
+    private func token(in head: HTTPRequestHead) -> SessionToken? {
+        CookieHeader.value(of: cookieName(for: head), in: head.headers["cookie"]).flatMap(SessionToken.init)
+    }
+
+    private func cookieName(for head: HTTPRequestHead) -> String {
+        isSecure(head) ? Self.secureCookieName : Self.cookieName
+    }
+
+    /// Whether the browser reached the proxy with TLS.
+    private func isSecure(_ head: HTTPRequestHead) -> Bool {
+        rules.isBehindProxy && head.headers["x-forwarded-proto"] == ["https"]
+    }
+}

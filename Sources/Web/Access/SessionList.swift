@@ -1,0 +1,64 @@
+import NIOCore
+
+/// Who is logged in. Bounded; a session ends when it is not used, and some days after its login in any case.
+struct SessionList {
+    private struct Session {
+        let user: String
+        let end: NIODeadline
+        var idleEnd: NIODeadline
+        /// The streams that it watches, which end with it.
+        var channels: [ObjectIdentifier: any Channel] = [:]
+    }
+
+    private var sessions: [SessionToken: Session] = [:]
+
+    /// The most sessions at a time; another one ends the one that was not used for the longest time.
+    static let mostSessions = 256
+    /// How long a session lasts.
+    static let longest = TimeAmount.hours(7 * 24)
+    /// How long it lasts without a request.
+    static let longestPause = TimeAmount.hours(12)
+
+    /// Begins a session.
+    mutating func begin(_ user: String, at now: NIODeadline) -> SessionToken {
+        for (token, session) in sessions where now >= min(session.end, session.idleEnd) { end(token) }
+        if sessions.count >= Self.mostSessions,
+            let oldest = sessions.min(by: { $0.value.idleEnd < $1.value.idleEnd })
+        {
+            end(oldest.key)
+        }
+        let token = SessionToken()
+        sessions[token] = Session(user: user, end: now + Self.longest, idleEnd: now + Self.longestPause)
+        return token
+    }
+
+    /// Returns whose session it is, and notes that it is used; nil if there is no such session any more.
+    mutating func use(_ token: SessionToken, at now: NIODeadline) -> String? {
+        guard let session = sessions[token] else { return nil }
+        guard now < min(session.end, session.idleEnd) else {
+            end(token)
+            return nil
+        }
+        sessions[token]?.idleEnd = now + Self.longestPause
+        return session.user
+    }
+
+    /// Closes a channel when its session ends. Call it on the channel's event loop.
+    /// - Returns: when that is at the latest; nil if there is no such session.
+    mutating func attach(_ channel: any Channel, to token: SessionToken) -> NIODeadline? {
+        sessions[token]?.channels[ObjectIdentifier(channel)] = channel
+        return sessions[token]?.end
+    }
+
+    /// Forgets a channel that was closed.
+    mutating func detach(_ channel: any Channel, from token: SessionToken) {
+        sessions[token]?.channels[ObjectIdentifier(channel)] = nil
+    }
+
+    /// Ends a session, and what it watches.
+    mutating func end(_ token: SessionToken) {
+        for channel in sessions.removeValue(forKey: token)?.channels.values ?? [:].values {
+            channel.close(promise: nil)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+#!/bin/bash
+# Who may watch in camweb: passwords, sessions, limits, and reverse proxies with TLS, in a real browser.
+set -euo pipefail
+# shellcheck source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+repository=$(cd "$LAB/../.." && pwd)
+begin
+
+web() { "$PYTHON" "$LAB/verify/web.py" "$@"; }
+background=()
+exec </dev/null # unless a command is given a password
+ends() { # ends what still runs, and the lab's own folder
+    [ ${#background[@]} = 0 ] || kill "${background[@]}" 2>/dev/null || true
+    clean
+}
+trap ends EXIT
+
+serves() { # ARGUMENTS...: camweb in the background, as $server, at $page and $web_port
+    : >web.log
+    "$CAMWEB" --verbose "$@" 2>web.log &
+    server=$!
+    background+=("$server")
+    await 20 grep -q '^serving on ' web.log || { echo "it does not serve: $(cat web.log)"; return 1; }
+    web_port=$(sed -nE 's/^serving on .*:([0-9]+)$/\1/p' web.log)
+    page=http://127.0.0.1:$web_port
+}
+stops() { # NAME PID
+    local status=0
+    kill -TERM "$2" 2>/dev/null || true
+    wait "$2" || status=$?
+    check "$1" test $status = 0
+}
+refuses_web() { # NAME CODE PATTERN ARGUMENTS...: camweb exits with CODE after one line that has PATTERN
+    local name=$1 code=$2 pattern=$3 status=0
+    shift 3
+    timeout 20 "$CAMWEB" "$@" >stdout 2>stderr || status=$?
+    if [ "$status" != "$code" ] || [ "$(wc -l <stderr)" != 1 ] || ! grep -qE -- "$pattern" stderr; then
+        fail "$name" "exit code $status in place of $code: $(head -n 3 stderr)"
+    else
+        pass "$name"
+    fi
+}
+
+# The password file
+password='correct horse & battery'
+check "password: set from standard input" "$CAMWEB" password users maria <<<"$password"
+check "password: mode 600" test "$(stat -c %a users)" = 600
+check "password: another user" "$CAMWEB" password users <<<'another one entirely'
+check "password: a line for each user, with yescrypt" test "$(grep -cE '^(maria|camweb):\$y\$' users)" = 2
+check "password: nothing else is left in the folder" test "$(find . -name '.*.new' | wc -l)" = 0
+cp users before
+refuses_web "password: too short" 64 "has 5 bytes; use 8 to 256" password users maria <<<short
+refuses_web "password: none" 64 "no password" password users maria
+refuses_web "password: no such folder" 73 "cannot be written: No such file" password none/users maria <<<"$password"
+refuses_web "password: a user with a colon" 64 "without ':'" password users a:b
+check "password: refused, the file is as before" cmp users before
+typed() { # LINE...: at a terminal, which shows nothing of it
+    "$PYTHON" "$LAB/verify/web.py" types "$CAMWEB" users "$@"
+}
+check "password: typed twice, and not shown" typed maria "$password" "$password"
+check "password: typed differently, is refused" typed maria "$password" different --refused "differ"
+check "password: Ctrl-C, and the terminal is as before" typed maria $'\x03' --refused stopped
+
+# What is refused
+tcp=tcp://127.0.0.1:1
+refuses_web "access: beyond this machine without a password" 64 "needs --password-file.*ssh -L" --listen 0.0.0.0:0 --behind-proxy $tcp
+refuses_web "access: beyond this machine without TLS" 64 "reverse proxy for TLS with --behind-proxy" --listen 0.0.0.0:0 --password-file users $tcp
+refuses_web "access: no password file" 64 "no such file; make it: camweb password" --password-file none $tcp
+chmod 644 users
+refuses_web "access: a password file that others read" 64 "run: chmod 600" --password-file users $tcp
+chmod 600 users
+echo wrong >damaged && chmod 600 damaged
+refuses_web "access: a damaged password file" 64 "damaged:1: not USER:HASH" --password-file damaged $tcp
+
+"$CAMREC" --encoder software --latency realtime --verbose --listen "unix:$work/door" --overwrite --device test --size 640x360 2>door.log &
+recorder=$!
+background+=("$recorder")
+await 20 grep -q '^listening on ' door.log || fail "the recorder" "$(cat door.log)"
+
+serves --listen 127.0.0.1:0 --password-file users "door=unix:$work/door"
+check "access: what nobody may do without a session, and what a session may" web access "$web_port" door maria "$password"
+check "access: a login on the page, light" web login "$page/" door maria "$password" --screenshot login.png
+check "access: on a phone, dark" web login "$page/" door maria "$password" --size 390x844 --dark --screenshot login-phone.png
+stops "access: camweb ends" "$server"
+check "access: no password and no user is in what camweb says" eval '! grep -iE "horse|maria" web.log'
+serves --listen 127.0.0.1:0 --password-file users "door=unix:$work/door"
+check "access: passwords are limited, and do not hold up others" web guesses "$web_port" door maria "$password"
+stops "access: camweb ends after them" "$server"
+
+# Reverse proxies, with a certificate of our own: the examples, but for ports, names and files
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=lab -keyout ca.key -out ca.pem 2>/dev/null
+openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=localhost -keyout cameras.key -out cameras.csr 2>/dev/null
+openssl x509 -req -in cameras.csr -CA ca.pem -CAkey ca.key -days 2 -extfile <(echo subjectAltName=DNS:localhost) -out cameras.pem 2>/dev/null
+pin=$(openssl x509 -in cameras.pem -noout -pubkey | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64)
+free_port() { "$PYTHON" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+serves --listen 127.0.0.1:0 --password-file users --behind-proxy "door=unix:$work/door"
+through() { # NAME PORT
+    local url=https://localhost:$2
+    await 20 curl -s -o /dev/null --cacert ca.pem "$url/login" || fail "$1: it answers" "$(cat "$1.log" 2>/dev/null)"
+    check "$1: a login and the live picture, through TLS" web login "$url/" door maria "$password" --pin "$pin"
+    curl -s --cacert ca.pem -D headers -o /dev/null -H "Origin: $url" --data-urlencode user=maria --data-urlencode "password=$password" "$url/login"
+    check "$1: the cookie is for TLS alone" grep -qiE '^set-cookie: __Host-camweb=[0-9a-f]{64}; Path=/; Max-Age=[0-9]+; HttpOnly; SameSite=Strict; Secure.?$' headers
+    check "$1: tries are counted for each client, whatever it sends itself" web guesses "$web_port" door maria "$password" --through "$2" --ca ca.pem
+}
+if command -v nginx >/dev/null; then
+    port=$(free_port)
+    { sed -E "s/listen 443 ssl;/listen 127.0.0.1:$port ssl;/; /listen/{/443|80/{/127/!d}}; s/cameras.example.org/localhost/; s#127.0.0.1:8080#127.0.0.1:$web_port#; s#/etc/ssl/[a-z]+/#$work/#" \
+        "$repository/examples/camweb.nginx"; } >site.conf
+    printf 'daemon off; pid %s/nginx.pid; error_log %s/nginx.log; events {} http { access_log off; client_body_temp_path %s/nginx-body; include %s/site.conf; }\n' "$work" "$work" "$work" "$work" >nginx.conf
+    check "nginx: the example's syntax" nginx -t -q -c "$work/nginx.conf"
+    nginx -c "$work/nginx.conf" &
+    proxy=$!
+    background+=("$proxy")
+    through nginx "$port"
+    kill "$proxy" && wait "$proxy" || true
+else
+    skip "nginx" "no nginx here"
+fi
+stops "behind a proxy: camweb ends" "$server"
+if command -v caddy >/dev/null; then
+    serves --listen 127.0.0.1:0 --password-file users --behind-proxy "door=unix:$work/door"
+    port=$(free_port)
+    { printf '{\n\tadmin off\n\tauto_https disable_redirects\n}\n'
+      sed -E "s/^cameras.example.org \{/https:\/\/localhost:$port {\n\ttls cameras.pem cameras.key/; s/127.0.0.1:8080/127.0.0.1:$web_port/" "$repository/examples/camweb.Caddyfile"; } >Caddyfile
+    check "caddy: the example's syntax" env HOME="$work" caddy validate --config Caddyfile --adapter caddyfile
+    HOME=$work caddy run --config Caddyfile --adapter caddyfile 2>caddy.log &
+    proxy=$!
+    background+=("$proxy")
+    through caddy "$port"
+    kill "$proxy" && wait "$proxy" || true
+    stops "behind Caddy: camweb ends" "$server"
+else
+    skip "caddy" "no caddy here"
+fi
+kill "$recorder" && wait "$recorder" || true
+finish
