@@ -83,10 +83,7 @@ final class AccessDesk: Sendable {
             PasswordHash.complaint(about: password) == nil
         else { return again(.wrong) }
         guard state.value.checkCount < Self.mostChecks else { return again(.busy) }
-        guard state.value.attempts.admit(client, at: .now()) else {
-            report("login: too many tries; refused for a while")
-            return again(.tooMany)
-        }
+        guard state.value.attempts.admit(client, at: .now()) else { return again(.tooMany) }
         state.value.checkCount += 1
         return checks.runIfActive(eventLoop: state.eventLoop) { passwords.admits(user, password) }
             .assumeIsolated().map { [self] isRight in
