@@ -33,6 +33,7 @@ a folder to adopt|camrec adopt f|folder
 commands for a recording|camrec ctl socket st|stats stop
 a file to play|camplay tw|two.mkv
 a folder of settings|camweb --settings fol|folder
+a command of camweb|camweb pas|password
 decoders|camplay --decoder s|software
 an absent camera is passed over in silence|camrec --device /dev/video250 --format |auto
 END
