@@ -25,6 +25,8 @@ is_removed() { [ ! -e "$1" ]; }
 put() { dpkg --force-unsafe-io --no-triggers --install "$1"; }
 has_files() { [ "$(find "$1" -name '*.h264' -size +1k | wc -l)" -ge "$2" ]; } # FOLDER COUNT
 
+# A container's, which keeps packages from starting services.
+rm -f /usr/sbin/policy-rc.d
 modprobe vivid n_devs=1 node_types=0x1 input_types=0x0
 mkdir -p /etc/camrec
 printf '%s\n' "device = $link" "size = 320x240" "fps = 5" "keyframe-interval = 50" "encoder = software" \
