@@ -11,7 +11,7 @@ static int64_t nanoseconds(struct statx_timestamp time) { return time.tv_sec * 1
 
 int files_read_facts(int folder, const char *name, struct files_facts *facts) {
     struct statx found;
-    if (statx(folder, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_BTIME, &found) != 0) return -errno;
+    if (statx(folder, name, AT_SYMLINK_NOFOLLOW | (*name || folder == AT_FDCWD ? 0 : AT_EMPTY_PATH), STATX_BASIC_STATS | STATX_BTIME, &found) != 0) return -errno;
     facts->mode = found.stx_mode;
     facts->size = (int64_t)found.stx_size;
     facts->birth = found.stx_mask & STATX_BTIME ? nanoseconds(found.stx_btime) : 0;
@@ -30,6 +30,12 @@ int files_lock_for_writing(int descriptor) {
     if (fcntl(descriptor, F_OFD_SETLK, &lock) == 0 || (errno != EAGAIN && errno != EACCES)) return 1;
     // Any reader can take a read lock, so only a write lock counts.
     return fcntl(descriptor, F_OFD_GETLK, &lock) != 0 || lock.l_type != F_WRLCK;
+}
+
+int files_is_locked_for_writing(int descriptor) {
+    // What would keep a reader from locking it is a writer's lock.
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    return fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_WRLCK;
 }
 
 int files_is_process_folder(int folder) {

@@ -19,6 +19,18 @@ public struct FileFacts: Sendable, Hashable {
     public init?(path: String, in folder: Int32 = AT_FDCWD) {
         var facts = files_facts()
         guard files_read_facts(folder, path, &facts) == 0 else { return nil }
+        self.init(facts)
+    }
+
+    /// Nil if it cannot be determined.
+    /// - Parameter descriptor: an open file.
+    public init?(descriptor: Int32) {
+        var facts = files_facts()
+        guard files_read_facts(descriptor, "", &facts) == 0 else { return nil }
+        self.init(facts)
+    }
+
+    private init(_ facts: files_facts) {
         isRegular = facts.mode & S_IFMT == S_IFREG
         size = Int(facts.size)
         birth = facts.birth > 0 ? WallTime(nanoseconds: facts.birth) : nil

@@ -6,14 +6,25 @@ import Glibc
 final class InputFile {
     let path: String
     private let descriptor: Int32
+    private let isOwned: Bool
+    private var position: off_t = 0
     private let length: FileLength
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
-    init(path: String) throws(InputError) {
-        self.path = path
+    convenience init(path: String) throws(InputError) {
         // Without O_NONBLOCK, opening a pipe that has no writer would block.
-        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw InputError(.notOpened(errno: errno), input: path) }
+        try self.init(descriptor, isOwned: true, name: path)
+    }
+
+    /// Reads an open file. The caller keeps it, and keeps it open as long as this exists.
+    convenience init(descriptor: Int32, name: String) throws(InputError) {
+        try self.init(descriptor, isOwned: false, name: name)
+    }
+
+    private init(_ descriptor: Int32, isOwned: Bool, name path: String) throws(InputError) {
+        (self.path, self.descriptor, self.isOwned) = (path, descriptor, isOwned)
         length = FileLength(descriptor: descriptor)
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -23,7 +34,7 @@ final class InputFile {
 
     deinit {
         buffer.deallocate()
-        if descriptor >= 0 { close(descriptor) }
+        if isOwned { close(descriptor) }
     }
 
     /// The file's identity.
@@ -33,14 +44,15 @@ final class InputFile {
     func kind() throws(InputError) -> StreamKind? {
         let head = try read()
         let kind = StreamKind(head: head.bytes, isWhole: head.count < StreamKind.decisiveByteCount)
-        try rewind()
+        rewind()
         return kind
     }
 
     /// Reads some bytes, which are valid until the next call; none at the end of the file.
     func read() throws(InputError) -> UnsafeRawBufferPointer {
         while true {
-            let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            let count = pread(descriptor, buffer.baseAddress, buffer.count, position)
+            position += off_t(max(0, count))
             if count == 0, length.hasShrunk { throw InputError(.shrunk, input: path) }
             if count >= 0 { return UnsafeRawBufferPointer(rebasing: buffer[..<count]) }
             guard errno == EINTR else { throw InputError(.readFailed(errno: errno), input: path) }
@@ -48,9 +60,5 @@ final class InputFile {
     }
 
     /// Reads from the beginning again.
-    func rewind() throws(InputError) {
-        guard lseek(descriptor, 0, SEEK_SET) == 0 else {
-            throw InputError(.readFailed(errno: errno), input: path)
-        }
-    }
+    func rewind() { position = 0 }
 }

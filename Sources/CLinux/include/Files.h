@@ -13,7 +13,7 @@ struct files_facts {
     int64_t birth, modification;
 };
 
-// 0, or -errno.
+// 0, or -errno. An empty name means the descriptor's own file.
 int files_read_facts(int folder, const char *name, struct files_facts *facts);
 
 // Opens a path without opening what is there (O_PATH), with further flags of openat(2). Returns a descriptor,
@@ -27,6 +27,9 @@ int files_open_unnamed(int folder, mode_t mode);
 // Locks a file that is open for writing until that descriptor is closed (F_OFD_SETLK). Returns 0 if another
 // writer holds the lock; 1 otherwise, even if the file system does not support locks.
 int files_lock_for_writing(int descriptor);
+
+// Whether a writer holds that lock on an open file.
+int files_is_locked_for_writing(int descriptor);
 
 // Whether an open folder belongs to procfs.
 int files_is_process_folder(int folder);

@@ -36,6 +36,13 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
         self == .mp4 ? [("movflags", "faststart+\(Self.metadataFlag)")] : nil
     }
 
+    /// libavformat's options for a fragmented MP4 that a browser gets piece by piece: the header comes before the first
+    /// picture.
+    static let browserOptions: [(name: String, value: String)] = [
+        ("movflags", "empty_moov+frag_keyframe+default_base_moof"),
+        ("frag_duration", "1000000"),
+    ]
+
     /// libavformat's options for a file that can be played up to the last data written.
     /// - Parameter pieceDuration: the time after which a cluster or fragment ends; each is written to the
     ///   file as a whole.

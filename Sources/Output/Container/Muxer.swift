@@ -111,8 +111,11 @@ final class Muxer {
     }
 
     /// Writes a packet of sound; what begins before the first picture is left out.
-    func write(_ sound: SoundPacket) throws(OutputError) {
-        guard let time = clock.time(at: sound.timestamp), let ticks = soundClock?.ticks(time) else { return }
+    func write(_ sound: SoundPacket) throws(OutputError) { try write(sound, at: sound.timestamp) }
+
+    /// Writes a packet of sound at another time than its own.
+    func write(_ sound: SoundPacket, at timestamp: Instant) throws(OutputError) {
+        guard let time = clock.time(at: timestamp), let ticks = soundClock?.ticks(time) else { return }
         packet.pointee.stream_index = 1
         (packet.pointee.pts, packet.pointee.dts) = (ticks, ticks)
         packet.pointee.duration = soundClock?.count(sound.duration) ?? 0

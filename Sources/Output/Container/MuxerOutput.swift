@@ -23,7 +23,7 @@ protocol MuxerOutput: AnyObject {
     func makeReadBack(_ library: cformat_library) -> UnsafeMutablePointer<AVIOContext>?
 }
 
-extension OutputFile: MuxerOutput {
+extension OutputFile: MuxerOutput, ReadableOutput {
     func makeReadBack(_ library: cformat_library) -> UnsafeMutablePointer<AVIOContext>? {
         ReadBack.makeContext(self, library)
     }

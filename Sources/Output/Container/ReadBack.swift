@@ -4,15 +4,15 @@ import Glibc
 
 /// Lets libavformat read a file that is being written: it moves an MP4's content to put the index before it.
 final class ReadBack {
-    private let file: OutputFile
+    private let file: any ReadableOutput
     private var position = 0
 
-    init(_ file: OutputFile) { self.file = file }
+    init(_ file: any ReadableOutput) { self.file = file }
 
     /// Creates libavformat's view of the file, valid until `free`; nil if there is no memory.
-    static func makeContext(_ file: OutputFile, _ library: cformat_library) -> UnsafeMutablePointer<
-        AVIOContext
-    >? {
+    static func makeContext(
+        _ file: any ReadableOutput, _ library: cformat_library
+    ) -> UnsafeMutablePointer<AVIOContext>? {
         let buffer = av_malloc(Int(ContainerInput.bufferSize))?.assumingMemoryBound(to: UInt8.self)
         let reader = Unmanaged.passRetained(ReadBack(file))
         let context = library.alloc_io_context(
@@ -48,4 +48,11 @@ final class ReadBack {
         position += count
         return count == 0 ? Int32(CFFMPEG_END_OF_FILE) : Int32(count)
     }
+}
+
+/// What was written and can be read.
+protocol ReadableOutput: AnyObject {
+    /// Reads what was written.
+    /// - Returns: the number of bytes, 0 at the end, or a negative value with errno set.
+    func read(into room: UnsafeMutableRawBufferPointer, at position: Int) -> Int
 }

@@ -10,7 +10,7 @@ final class ContainerFraming: LiveFraming {
     private let format: ContainerFormat
     private let stream: StreamDescription
     private let library: cformat_library
-    private let memory: Memory
+    private let memory: MuxerMemory
     private var muxer: Muxer?
     private(set) var prologue: [UInt8] = []
 
@@ -22,7 +22,7 @@ final class ContainerFraming: LiveFraming {
         } catch {
             throw OutputError(.noContainerLibrary(name: error.name, reason: error.reason), output: name)
         }
-        (self.format, self.stream, memory) = (format, stream, Memory(name: name))
+        (self.format, self.stream, memory) = (format, stream, MuxerMemory(name: name))
     }
 
     func frame(_ unit: AccessUnit, into bytes: inout [UInt8]) throws(OutputError) {
@@ -74,29 +74,4 @@ final class ContainerFraming: LiveFraming {
 extension ContainerFormat {
     /// Whether what follows cannot be read without the stream's beginning.
     fileprivate var hasHeader: Bool { self != .transportStream }
-}
-
-/// What the muxer has written since it was last taken.
-private final class Memory: MuxerOutput {
-    let name: String
-    var bytes: [UInt8] = []
-    private(set) var count = 0
-
-    init(name: String) { self.name = name }
-
-    var position: Int { count }
-    var keptCount: Int { count }
-    var isSeekable: Bool { false }
-    var isStaged: Bool { false }
-
-    func write(_ bytes: UnsafeRawBufferPointer) {
-        self.bytes += bytes
-        count += bytes.count
-    }
-
-    func seek(to position: Int) throws(OutputError) {
-        throw OutputError(.containerFailed(detail: "it cannot be changed later"), output: name)
-    }
-
-    func makeReadBack(_ library: cformat_library) -> UnsafeMutablePointer<AVIOContext>? { nil }
 }

@@ -1,6 +1,7 @@
 import Bitstream
 import Files
 import Sound
+import Threading
 import Time
 
 /// A container's video, read picture by picture with its own times, and its sound.
@@ -15,6 +16,13 @@ final class ContainerStream: PictureStream {
         reader = try ContainerReader(path: path, takesSound: true)
     }
 
+    /// Reads an open file. The caller keeps it, and keeps it open as long as this exists.
+    init(descriptor: Int32, name: String, interruption: Interruption?) throws(InputError) {
+        path = name
+        reader = try ContainerReader(
+            descriptor: descriptor, name: name, takesSound: true, interruption: interruption)
+    }
+
     var identity: FileIdentity? { reader.identity }
     var codec: Codec { reader.codec }
     var hasTimes: Bool { true }
@@ -22,13 +30,15 @@ final class ContainerStream: PictureStream {
     var metadata: FileMetadata { reader.metadata }
 
     func forEach(
-        isOver: () -> Bool, _ body: (StreamPiece) throws(RemuxError) -> Void
+        near start: Duration, isOver: () -> Bool, _ body: (StreamPiece) throws(RemuxError) -> Void
     ) throws(RemuxError) {
         var assembler = PictureAssembler(codec: codec, path: path)
         // A damaged picture is left out, along with everything that may refer to it, up to the next keyframe.
         var damage = StreamDamage()
         var (hiddenCount, hasSound) = (0, false)
-        do throws(InputError) { try reader.rewind() } catch { throw .input(error) }
+        try RemuxError.ofInput { () throws(InputError) in
+            if start > .zero { try reader.seek(to: start) } else { try reader.rewind() }
+        }
         while !isOver(), let packet = try next() {
             if let sound = packet.sound {
                 hasSound = true
@@ -58,6 +68,21 @@ final class ContainerStream: PictureStream {
             remarks.append("left out: its sound, of which no packet can be read")
         }
     }
+
+    /// The time of the last picture that is shown, as near to the end as the container can find its keyframes.
+    func lastTime() throws(RemuxError) -> Duration {
+        try RemuxError.ofInput { () throws(InputError) in
+            try reader.seek(to: Self.beyondEnd)
+            var last = Duration.zero
+            while let packet = try reader.next() {
+                if packet.isPicture { last = max(last, packet.time ?? .zero) }
+            }
+            return last
+        }
+    }
+
+    /// Later than the end of any file.
+    private static let beyondEnd = Duration.seconds(1 << 30)
 
     private func next() throws(RemuxError) -> ContainerReader.Packet? {
         do throws(InputError) { return try reader.next() } catch { throw .input(error) }

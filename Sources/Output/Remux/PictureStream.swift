@@ -41,12 +41,13 @@ protocol PictureStream: AnyObject {
     /// What else is not preserved, in words, after it has been read completely.
     var remarks: [String] { get }
 
-    /// Reads the recording from its beginning.
+    /// Reads the recording.
     /// - Parameters:
+    ///   - start: reading may begin at a keyframe before this time, from the first picture.
     ///   - isOver: called now and then; true ends the reading.
     ///   - body: called for each picture in decoding order, and for the sound, as the file has them.
     func forEach(
-        isOver: () -> Bool, _ body: (StreamPiece) throws(RemuxError) -> Void
+        near start: Duration, isOver: () -> Bool, _ body: (StreamPiece) throws(RemuxError) -> Void
     ) throws(RemuxError)
 }
 
@@ -61,6 +62,12 @@ extension PictureStream {
 
     /// A raw stream is preserved completely.
     var remarks: [String] { [] }
+
+    func forEach(
+        isOver: () -> Bool, _ body: (StreamPiece) throws(RemuxError) -> Void
+    ) throws(RemuxError) {
+        try forEach(near: .zero, isOver: isOver, body)
+    }
 
     func forEach(_ body: (StreamPiece) throws(RemuxError) -> Void) throws(RemuxError) {
         try forEach(isOver: { false }, body)

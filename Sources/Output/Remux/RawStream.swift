@@ -19,8 +19,14 @@ final class RawStream: PictureStream {
 
     /// Opens the file and detects its codec.
     /// - Parameter record: the configuration stored separately from an AVCC stream.
-    init(path: String, record: DecoderConfigurationRecord? = nil) throws(InputError) {
-        file = try InputFile(path: path)
+    convenience init(path: String, record: DecoderConfigurationRecord? = nil) throws(InputError) {
+        try self.init(try InputFile(path: path), record: record)
+    }
+
+    /// Detects the codec of an open file.
+    init(_ file: InputFile, record: DecoderConfigurationRecord? = nil) throws(InputError) {
+        self.file = file
+        let path = file.path
         let head = try file.read()
         if let record {
             (codec, framing) = (record.codec, .lengthPrefixed(record.lengthSize))
@@ -50,12 +56,13 @@ final class RawStream: PictureStream {
     var hasTimes: Bool { false }
     var brokenEnd: String? { tail ?? damage.compactMap(\.atEnd).first }
 
+    /// A raw stream knows no place but its beginning.
     func forEach(
-        isOver: () -> Bool, _ body: (StreamPiece) throws(RemuxError) -> Void
+        near start: Duration, isOver: () -> Bool, _ body: (StreamPiece) throws(RemuxError) -> Void
     ) throws(RemuxError) {
         var source = NALUnitSource(framing, maximumUnitByteCount: Self.maximumByteCount)
         var assembler = PictureAssembler(codec: codec, path: path)
-        do throws(InputError) { try file.rewind() } catch { throw .input(error) }
+        file.rewind()
         func take(_ chunk: RawSpan, isLast: Bool) throws(RemuxError) {
             try source.parse(chunk, isLast: isLast) { (piece, nalUnit) throws(RemuxError) in
                 guard let problem = piece.problem else {

@@ -37,13 +37,15 @@ public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension RemuxError {
+    /// Runs what reads.
     static func ofInput<Result>(
         _ body: () throws(InputError) -> Result
     ) throws(RemuxError) -> Result {
         do throws(InputError) { return try body() } catch { throw .input(error) }
     }
 
-    static func ofOutput<Result>(
+    /// Runs what writes.
+    public static func ofOutput<Result>(
         _ body: () throws(OutputError) -> Result
     ) throws(RemuxError) -> Result {
         do throws(OutputError) { return try body() } catch { throw .output(error) }

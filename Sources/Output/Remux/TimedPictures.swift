@@ -11,12 +11,14 @@ struct TimedPictures {
     /// The number of pictures before the first that can be decoded, which have times in the file.
     let undecodableCount: Int
 
-    /// Reads the recording from its beginning.
+    /// Reads the recording.
     /// - Parameters:
+    ///   - start: reading may begin at a keyframe before this time; places and numbers then count from there.
     ///   - isOver: called now and then; true ends the reading.
     ///   - sound: called for sound, where the file has it.
     func forEach(
-        isOver: () -> Bool = { false }, sound: (SoundPacket) throws(RemuxError) -> Void = { _ in },
+        near start: Duration = .zero, isOver: () -> Bool = { false },
+        sound: (SoundPacket) throws(RemuxError) -> Void = { _ in },
         _ body: (_ picture: PictureQueue.Timed, _ index: Int) throws(RemuxError) -> Void
     ) throws(RemuxError) {
         var queue = PictureQueue(reordering: description.reordering)
@@ -28,7 +30,7 @@ struct TimedPictures {
             }
         }
         try skipTimestamps()
-        try stream.forEach(isOver: isOver) { (piece) throws(RemuxError) in
+        try stream.forEach(near: start, isOver: isOver) { (piece) throws(RemuxError) in
             switch piece {
             case .undecodable: return
             case .sound(let packet): return try sound(packet)

@@ -46,7 +46,7 @@ public final class TimestampFile {
 
     /// Restarts at the first time.
     public func rewind() throws(InputError) {
-        try file.rewind()
+        file.rewind()
         (unread, lineNumber, last) = (unread[..<unread.startIndex], 0, nil)
         try readHeader()
     }
