@@ -56,7 +56,9 @@ struct RecordingReaderTests {
         let file = try record(stream, kind)
         defer { close(file) }
         let reader = try RecordingReader(descriptor: file, name: "in")
-        #expect((try reader.length() - .seconds(2)).magnitude < .milliseconds(2))
+        let length = try #require(try reader.length())
+        #expect((length - .seconds(2)).magnitude < .milliseconds(2))
+        #expect(try reader.length(isOver: { true }) == nil)
         var (time, found, parts) = (Duration.zero, [[UInt8]](), 0)
         while true {
             let part = try #require(try reader.part(from: time, until: time + .milliseconds(500)))

@@ -70,11 +70,11 @@ final class ContainerStream: PictureStream {
     }
 
     /// The time of the last picture that is shown, as near to the end as the container can find its keyframes.
-    func lastTime() throws(RemuxError) -> Duration {
+    func lastTime(isOver: () -> Bool) throws(RemuxError) -> Duration {
         try RemuxError.ofInput { () throws(InputError) in
             try reader.seek(to: Self.beyondEnd)
             var last = Duration.zero
-            while let packet = try reader.next() {
+            while !isOver(), let packet = try reader.next() {
                 if packet.isPicture { last = max(last, packet.time ?? .zero) }
             }
             return last

@@ -40,15 +40,17 @@ public final class RecordingReader {
         (self.stream, self.description, firstKeyframe) = (stream, description, keyframe)
     }
 
-    /// When the last picture ends. Reads a raw stream completely.
-    public func length() throws(RemuxError) -> Duration {
+    /// When the last picture ends. Reads a raw stream completely, and a container as far as it has no index.
+    /// - Parameter isOver: called now and then; true ends the reading.
+    /// - Returns: nil if it ended early.
+    public func length(isOver: () -> Bool = { false }) throws(RemuxError) -> Duration? {
         var last = Duration.zero
         if let container = stream as? ContainerStream {
-            last = try container.lastTime()
+            last = try container.lastTime(isOver: isOver)
         } else {
-            try pictures.forEach { (picture, _) in last = max(last, picture.time) }
+            try pictures.forEach(isOver: isOver) { (picture, _) in last = max(last, picture.time) }
         }
-        return last + description.frameDuration
+        return isOver() ? nil : last + description.frameDuration
     }
 
     /// Finds the keyframes at which a part begins and ends.
