@@ -123,8 +123,8 @@ let package = Package(
         .target(
             name: "Web",
             dependencies: [
-                "Bitstream", "CCrypt", "Files", "HTTPText", "Network", "Output", "Settings", "Threading",
-                "Time",
+                "Bitstream", "CCrypt", "Files", "HTTPText", "Network", "Output", "Settings", "Sound",
+                "Threading", "Time",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -135,7 +135,8 @@ let package = Package(
                 .embedInCode("Page/page.css"), .embedInCode("Page/icon.svg"),
                 .embedInCode("Page/camweb.js"), .embedInCode("Page/stream.js"),
                 .embedInCode("Page/picture.js"), .embedInCode("Page/tile.js"),
-                .embedInCode("Page/media.js"),
+                .embedInCode("Page/media.js"), .embedInCode("Page/recordings.js"),
+                .embedInCode("Page/timeline.js"), .embedInCode("Page/playback.js"),
             ]),
         .executableTarget(
             name: "camrec",
@@ -207,7 +208,8 @@ let package = Package(
         .testTarget(
             name: "WebTests",
             dependencies: [
-                "Web", "Bitstream", "Network", "Threading", "Time", "CTestFormat", "TestSupport",
+                "Web", "Bitstream", "Files", "Network", "Settings", "Threading", "Time", "CTestFormat",
+                "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -47,6 +47,21 @@ struct Camweb: ParsableCommand {
     var settings: String?
 
     @Option(
+        help: ArgumentHelp(
+            "Folder with the recordings of the CAMERA called NAME; may be repeated. The services' are known from their "
+                + "settings.",
+            valueName: "NAME=FOLDER"),
+        transform: RecordingsArgument.read)
+    var recordings: [RecordingsArgument] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Folder for downloads while they are made. Default: $CACHE_DIRECTORY, or else /var/tmp.",
+            valueName: "FOLDER"),
+        completion: .directory, transform: PlainValue.text("expected a folder's name"))
+    var scratch: String?
+
+    @Option(
         help: ArgumentHelp("Where to serve: [HOST:]PORT. Default: 127.0.0.1:8080.", valueName: "ADDRESS"),
         transform: PageAddress.read)
     var listen = PageAddress.usual
@@ -80,6 +95,13 @@ struct Camweb: ParsableCommand {
         if settings != nil, !cameras.isEmpty {
             throw ValidationError("--settings is for services, without a CAMERA; leave one out")
         }
+        for argument in recordings {
+            guard cameras.contains(where: { $0.camera.name == argument.name }) else {
+                throw ValidationError(
+                    "--recordings \(argument.name)=\(argument.folder): no CAMERA has this name; give one, as in "
+                        + "\(argument.name)=tcp://127.0.0.1:9982")
+            }
+        }
         if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other; use only one") }
     }
 
@@ -110,7 +132,8 @@ struct Camweb: ParsableCommand {
         do throws(WebError) {
             let server = try WebServer(
                 on: listen.address, cameras: source, access: access, hosts: host.map(\.name),
-                interruption: signals.interruption, report: { console.inform($0) })
+                scratchFolder: scratchFolder, interruption: signals.interruption,
+                report: { console.inform($0) })
             signals.workBegins()
             console.inform("serving on http://\(server.address)")
             server.run()
@@ -124,7 +147,21 @@ struct Camweb: ParsableCommand {
 
     private var source: CameraSource {
         cameras.isEmpty
-            ? .settings(folder: settings ?? Self.usualSettings) : .given(cameras.map(\.camera))
+            ? .settings(folder: settings ?? Self.usualSettings) : .given(cameras.map(withRecordings))
+    }
+
+    private func withRecordings(_ argument: CameraArgument) -> Camera {
+        var camera = argument.camera
+        if let place = recordings.last(where: { $0.name == camera.name }) {
+            camera.recordings = RecordingsPlace(folder: place.folder)
+        }
+        return camera
+    }
+
+    /// systemd names a service's folder in the environment (systemd.exec(5), CacheDirectory=).
+    private var scratchFolder: String {
+        if let scratch { return scratch }
+        return getenv("CACHE_DIRECTORY").map { String(cString: $0) } ?? "/var/tmp"
     }
 
     /// Replaces ArgumentParser's own `main`, so that every error is one line.

@@ -16,7 +16,9 @@ struct HTTPHandlerTests {
             throw NetworkError(.badPath, address: camera.name)
         }
         let access = AccessDesk(AccessRules(), on: loop, report: { _ in })
-        let desk = RequestDesk(policy: RequestPolicy(hosts: []), cameras: cameras, access: access)
+        let desk = RequestDesk(
+            policy: RequestPolicy(hosts: []), cameras: cameras, access: access,
+            workers: RecordingWorkers(scratchFolder: "/tmp"))
         channel = EmbeddedChannel(handler: HTTPHandler(desk), loop: loop)
         try channel.connect(to: .init(ipAddress: "127.0.0.1", port: 1)).wait()
     }

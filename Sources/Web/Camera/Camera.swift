@@ -9,6 +9,8 @@ public struct Camera: Hashable, Sendable {
     public let address: CameraAddress
     /// The path of its recorder's control socket; nil if it has none.
     public let control: String?
+    /// Where its recordings are; nil if that is unknown.
+    public var recordings: RecordingsPlace?
 
     private static let longestName = 100
     private static let controlKey = ",control="

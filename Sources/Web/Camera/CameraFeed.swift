@@ -13,6 +13,8 @@ protocol LiveViewer: AnyObject {
 /// Hands a camera's stream on to all of its viewers, from one connection to the recorder.
 final class CameraFeed: Sendable {
     let camera: Camera
+    /// Its recordings; nil if nobody knows where they are.
+    let recordings: RecordingCatalog?
     private let mailbox = FeedMailbox()
     private let demand: ViewerDemand
     private let audience: NIOLoopBoundBox<Audience>
@@ -40,6 +42,7 @@ final class CameraFeed: Sendable {
         report: @escaping @Sendable (String) -> Void
     ) throws(NetworkError) {
         self.camera = camera
+        recordings = camera.recordings.map(RecordingCatalog.init)
         self.report = report
         demand = try ViewerDemand(linger: Self.linger)
         audience = .makeBoxSendingValue(Audience(), eventLoop: eventLoop)

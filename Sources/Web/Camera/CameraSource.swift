@@ -32,11 +32,12 @@ public enum CameraSource: Sendable {
 }
 
 extension Camera {
-    /// The folder of a service's recordings, which relative paths in its settings begin at.
+    /// The services' folders of recordings, which relative paths in their settings begin at.
     private static let stateFolder = "/var/lib/camrec"
 
     /// The camera of a recorder's settings; nil if it serves no raw stream.
     init?(name: String, settings: SettingsFile) {
+        let stateFolder = "\(Self.stateFolder)/\(name)"
         func values(_ key: String) -> [String] { settings.entries.filter { $0.key == key }.map(\.value) }
         // What a browser can decode is in no container.
         guard values("stream-format").allSatisfy({ $0 == "raw" }) else { return nil }
@@ -44,7 +45,7 @@ extension Camera {
         // A local socket has no port that another program could take.
         let chosen = addresses.first { if case .path = $0 { true } else { false } } ?? addresses.first
         func absolute(_ path: String) -> String {
-            path.hasPrefix("/") ? path : "\(Self.stateFolder)/\(name)/\(path)"
+            path.hasPrefix("/") ? path : "\(stateFolder)/\(path)"
         }
         let control = values("control-socket").last.flatMap { SocketFile($0) }.map { absolute($0.path) }
         switch chosen {
@@ -54,6 +55,7 @@ extension Camera {
             self.init(name: name, address: .tcp(reachable), control: control)
         case .tcp, nil: return nil
         }
+        recordings = RecordingsPlace(settings, stateFolder: stateFolder)
     }
 }
 

@@ -9,30 +9,31 @@ const interval = 5000;
 let tiles = [];
 
 async function refresh() {
-  let names;
+  let cameras;
   try {
     const response = await fetch("/cameras.json");
     if (response.status === 401) location.assign("/login");
     if (!response.ok) throw new Error(await response.text());
     document.getElementById("logout").hidden = !response.headers.has("camweb-user");
-    names = (await response.json()).map(({ name }) => name);
+    cameras = await response.json();
   } catch (error) {
     // The cameras say so themselves.
     if (tiles.length === 0) summary.textContent = `no list of cameras: ${error.message}`;
     return;
   }
-  show(names);
+  show(cameras);
 }
 
 // Shows these cameras, in this order; those that are there already go on.
-function show(names) {
+function show(cameras) {
+  const names = cameras.map(({ name }) => name);
   if (names.length > 0 && names.join("/") === tiles.map((tile) => tile.name).join("/")) return;
   for (const tile of tiles.filter((tile) => !names.includes(tile.name))) {
     if (tile.isLarge) enlarge(null);
     tile.isWatched = false;
     tile.element.remove();
   }
-  tiles = names.map((name) => tiles.find((tile) => tile.name === name) ?? makeTile(name));
+  tiles = cameras.map((camera) => tiles.find((tile) => tile.name === camera.name) ?? makeTile(camera));
   tiles.forEach((tile, index) => {
     if (grid.children[index] !== tile.element) grid.insertBefore(tile.element, grid.children[index] ?? null);
   });
@@ -45,8 +46,8 @@ function describe(count) {
   return count === 1 ? "1 camera" : `${count} cameras`;
 }
 
-function makeTile(name) {
-  const tile = new Tile(name, () => enlarge(tile.isLarge ? null : tile));
+function makeTile({ name, recordings }) {
+  const tile = new Tile(name, recordings, () => enlarge(tile.isLarge ? null : tile));
   return tile;
 }
 

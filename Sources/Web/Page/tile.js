@@ -2,6 +2,7 @@
 
 import { MediaPlayer } from "/media.js";
 import { PictureDecoder } from "/picture.js";
+import { Recordings } from "/recordings.js";
 import { LiveStream } from "/stream.js";
 
 const words = { connecting: "connecting", waiting: "waiting for a keyframe", live: "live", unavailable: "unavailable" };
@@ -13,9 +14,14 @@ export class Tile {
   #figures;
   #drawn = { count: 0, since: null };
   #timer = null;
+  #recordings = null;
+  // The latest of the live picture, while a recording is shown.
+  #latest = { state: "connecting" };
+  #isWatched = false;
 
+  // hasRecordings: whether there may be recordings.
   // onToggle: called when the picture is clicked.
-  constructor(name, onToggle) {
+  constructor(name, hasRecordings, onToggle) {
     this.name = name;
     this.#message = make("p", { className: "message" });
     this.#state = make("span", { className: "state" });
@@ -31,13 +37,15 @@ export class Tile {
     const surface = this.#makePlayer(name);
     surface.ariaHidden = "true";
     this.button.append(surface, this.#message);
+    if (hasRecordings) this.#makeRecordings(name);
     this.isLarge = false;
     this.#show({ state: "connecting" });
   }
 
   // Watches the camera or stops.
   set isWatched(isWatched) {
-    if (isWatched) {
+    this.#isWatched = isWatched;
+    if (isWatched && !this.isRecorded) {
       this.#player.open();
       this.#timer ??= setInterval(() => this.#showRate(), 1000);
     } else {
@@ -53,6 +61,8 @@ export class Tile {
 
   set isLarge(isLarge) {
     this.element.classList.toggle("large", isLarge);
+    if (isLarge) this.#recordings?.open();
+    else this.#recordings?.close();
     this.button.setAttribute("aria-pressed", String(isLarge));
     this.button.setAttribute("aria-label", `${this.name}: ${isLarge ? "show all cameras" : "show this camera large"}`);
   }
@@ -80,12 +90,46 @@ export class Tile {
     return video;
   }
 
+  // Whether a recording is shown in place of the live picture.
+  get isRecorded() {
+    return this.element.classList.contains("recorded");
+  }
+
+  #makeRecordings(name) {
+    const video = make("video", { className: "recording" });
+    video.ariaHidden = "true";
+    this.button.insertBefore(video, this.#message);
+    this.#recordings = new Recordings(name, video, {
+      playing: (text) => this.#showRecorded(text),
+      live: () => this.#showLive(),
+    });
+    this.element.append(this.#recordings.element);
+  }
+
+  #showRecorded(text) {
+    this.#state.textContent = text;
+    if (this.isRecorded) return;
+    this.element.classList.add("recorded");
+    this.element.dataset.state = "recorded";
+    this.#message.textContent = "";
+    this.isWatched = this.#isWatched;
+  }
+
+  #showLive() {
+    this.element.classList.remove("recorded");
+    this.element.dataset.state = "";
+    this.#show(this.#latest);
+    this.isWatched = this.#isWatched;
+  }
+
   #noteDrawn() {
     this.#drawn.count += 1;
     if (this.#message.textContent && this.element.dataset.state === "live") this.#message.textContent = "";
   }
 
   #show({ state, reason = "" }) {
+    this.#latest = { state, reason };
+    if (this.isRecorded) return;
     if (this.element.dataset.state === state && this.#message.textContent === reason) return;
     this.element.dataset.state = state;
     this.#state.textContent = words[state] ?? state;

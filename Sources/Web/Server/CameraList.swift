@@ -34,10 +34,17 @@ final class CameraList: Sendable {
     /// What the page knows about a camera at first.
     private struct Entry: Encodable {
         let name: String
+        /// Whether it may have recordings.
+        let recordings: Bool
     }
 
     /// The list for the page.
-    var json: String { JSON.text(of: contents.value.feeds.map { Entry(name: $0.camera.name) }) }
+    var json: String {
+        JSON.text(
+            of: contents.value.feeds.map {
+                Entry(name: $0.camera.name, recordings: $0.recordings != nil)
+            })
+    }
 
     /// Looks whether cameras have come or gone, unless that was done just now.
     func refresh(at now: NIODeadline = .now()) {

@@ -14,6 +14,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var deadline: Scheduled<Void>?
     private var isClosing = false
     private var viewer: ContainerViewer?
+    private var responder: RecordingResponder?
     private var stall = StallWatch()
 
     /// How long a connection may take for a request, and for reading the response.
@@ -27,7 +28,8 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         deadline?.cancel()
         stall.end()
         viewer?.leave()
-        viewer = nil
+        responder?.leave()
+        (viewer, responder) = (nil, nil)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -85,7 +87,26 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
             let viewer = ContainerViewer(feed, form, authority: authority, context: context)
             self.viewer = viewer
             viewer.begin()
+        case .recording(let request): begin(request, head, context)
         }
+    }
+
+    private func begin(
+        _ request: RecordingRequest, _ head: HTTPRequestHead, _ context: ChannelHandlerContext
+    ) {
+        deadline?.cancel()
+        isClosing = !head.isKeepAlive
+        let responder = RecordingResponder(
+            isHead: head.method == .HEAD, keepsAlive: head.isKeepAlive, context: context
+        ) { [weak self] sent in
+            self?.responder = nil
+            sent.assumeIsolated().whenSuccess {
+                // The next request may have begun.
+                if let self, self.responder == nil { self.restartDeadline(context) }
+            }
+        }
+        self.responder = responder
+        responder.begin(request, by: desk.workers)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -8,6 +8,9 @@ enum PageFile: String, Hashable, Sendable, CaseIterable {
     case picture = "/picture.js"
     case tile = "/tile.js"
     case media = "/media.js"
+    case recordings = "/recordings.js"
+    case timeline = "/timeline.js"
+    case playback = "/playback.js"
 
     /// The file at a path; nil if there is none.
     init?(path: some StringProtocol) { self.init(rawValue: String(path)) }
@@ -20,7 +23,8 @@ enum PageFile: String, Hashable, Sendable, CaseIterable {
         case .document: "text/html; charset=utf-8"
         case .style: "text/css; charset=utf-8"
         case .icon: "image/svg+xml"
-        case .main, .stream, .picture, .tile, .media: "text/javascript; charset=utf-8"
+        case .main, .stream, .picture, .tile, .media, .recordings, .timeline, .playback:
+            "text/javascript; charset=utf-8"
         }
     }
 
@@ -34,6 +38,9 @@ enum PageFile: String, Hashable, Sendable, CaseIterable {
         case .picture: PackageResources.picture_js
         case .tile: PackageResources.tile_js
         case .media: PackageResources.media_js
+        case .recordings: PackageResources.recordings_js
+        case .timeline: PackageResources.timeline_js
+        case .playback: PackageResources.playback_js
         }
     }
 }

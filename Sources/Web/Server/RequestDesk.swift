@@ -8,6 +8,7 @@ struct RequestDesk: Sendable {
     let policy: RequestPolicy
     let cameras: CameraList
     let access: AccessDesk
+    let workers: RecordingWorkers
 
     /// Whether a request asks for a WebSocket.
     static func isWebSocket(_ head: HTTPRequestHead) -> Bool {
@@ -29,6 +30,8 @@ struct RequestDesk: Sendable {
         case later(EventLoopFuture<Response>)
         /// A stream without an end.
         case stream(CameraFeed, LiveForm, authority: String)
+        /// What another thread makes of a camera's recordings.
+        case recording(RecordingRequest)
     }
 
     /// Whether a request may have a body, of this many bytes at most.
@@ -77,6 +80,8 @@ struct RequestDesk: Sendable {
                 guard cameras[name] == nil else { throw Refusal.needsWebSocket }
                 guard let (feed, form) = container(called: name) else { throw Refusal.unknownPath }
                 return .stream(feed, form, authority: authority)
+            case .recordings(let name, let target):
+                return .recording(try recording(of: name, target, head, authority: authority))
             case nil: throw Refusal.unknownPath
             }
         } catch {
@@ -93,6 +98,17 @@ struct RequestDesk: Sendable {
         case .login: .response(LoginPage.response(authority: authority))
         default: throw .notLoggedIn
         }
+    }
+
+    private func recording(
+        of name: String, _ target: RecordingTarget, _ head: HTTPRequestHead, authority: String
+    ) throws(Refusal) -> RecordingRequest {
+        guard let feed = cameras[name] else { throw .unknownPath }
+        guard let catalog = feed.recordings else { throw .noRecordings }
+        let ranges = head.headers["range"]
+        return RecordingRequest(
+            camera: name, catalog: catalog, target: target, authority: authority,
+            range: ranges.count == 1 ? ranges.first : nil, condition: head.headers["if-range"].first)
     }
 
     /// The stream that `door.mp4` or `door.ts` names.

@@ -12,7 +12,11 @@ enum Route: Hashable {
     /// Where the button goes that ends a session.
     case logout
 
+    /// A camera's recordings.
+    case recordings(camera: String, RecordingTarget)
+
     private static let live = "/live/"
+    private static let recordings = "/recordings/"
 
     /// Whether it takes a form, with POST.
     var takesForm: Bool { self == .login || self == .logout }
@@ -32,6 +36,11 @@ enum Route: Hashable {
             let name = PercentEncoding.decoded(path.dropFirst(Self.live.count))
         {
             self = .live(camera: name)
+        } else if path.hasPrefix(Self.recordings),
+            let (camera, target) = RecordingTarget.read(
+                path.dropFirst(Self.recordings.count), query: target[path.endIndex...].dropFirst())
+        {
+            self = .recordings(camera: camera, target)
         } else {
             return nil
         }

@@ -24,11 +24,12 @@ public final class WebServer: Sendable {
     /// - Parameters:
     ///   - access: who may use it.
     ///   - hosts: names under which a reverse proxy serves it, besides this machine's own.
+    ///   - scratchFolder: where downloads are made, as files without names.
     ///   - interruption: ends the server.
     ///   - report: called with lines for the operator, on any thread.
     public init(
         on address: Network.SocketAddress, cameras source: CameraSource, access rules: AccessRules,
-        hosts: [String], interruption: Interruption,
+        hosts: [String], scratchFolder: String, interruption: Interruption,
         report: @escaping @Sendable (String) -> Void
     ) throws(WebError) {
         guard address.isLoopback || rules.passwords != nil && rules.isBehindProxy else {
@@ -45,7 +46,9 @@ public final class WebServer: Sendable {
             loop.execute { cameras.refresh() }
             let own = address.host.contains(":") ? "[\(address.host)]" : address.host
             let policy = RequestPolicy(hosts: hosts + [own])
-            let desk = RequestDesk(policy: policy, cameras: cameras, access: access)
+            let desk = RequestDesk(
+                policy: policy, cameras: cameras, access: access,
+                workers: RecordingWorkers(scratchFolder: scratchFolder))
             self.address = try Self.listen(on: address, group, desk)
         } catch {
             access.stop()

@@ -1,0 +1,101 @@
+import NIOCore
+import NIOHTTP1
+
+/// Writes a response that another thread makes to its connection. Used on the event loop.
+final class RecordingResponder {
+    private let context: ChannelHandlerContext
+    private let isHead: Bool
+    private let keepsAlive: Bool
+    /// Called when the response has ended and the connection stays, with the future in which all of it is sent.
+    private let onEnd: (EventLoopFuture<Void>) -> Void
+    private var sink: ResponseSink?
+    /// Writes that the browser has not taken yet.
+    private var pendingCount = 0
+    private var deadline: Scheduled<Void>?
+
+    /// How long a browser may read nothing of what waits for it.
+    private static let patience = TimeAmount.seconds(10)
+
+    init(
+        isHead: Bool, keepsAlive: Bool, context: ChannelHandlerContext,
+        onEnd: @escaping (EventLoopFuture<Void>) -> Void
+    ) {
+        (self.isHead, self.keepsAlive, self.context, self.onEnd) = (isHead, keepsAlive, context, onEnd)
+    }
+
+    /// Starts making the response.
+    func begin(_ request: RecordingRequest, by workers: RecordingWorkers) {
+        let responder = NIOLoopBound(self, eventLoop: context.eventLoop)
+        let loop = context.eventLoop
+        let sink = ResponseSink { part in loop.execute { responder.value.write(part) } }
+        self.sink = sink
+        do throws(Refusal) {
+            try workers.start(request, sink)
+        } catch {
+            refuse(error)
+        }
+    }
+
+    /// Stops, because the connection is gone.
+    func leave() {
+        sink?.close()
+        sink = nil
+    }
+
+    private func write(_ part: ResponseSink.Part) {
+        guard let sink else { return }
+        switch part {
+        case .head(let status, var headers):
+            headers.add(name: "Connection", value: keepsAlive ? "keep-alive" : "close")
+            write(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers)))
+        case .body(let bytes):
+            let count = bytes.readableBytes
+            guard !isHead else { return sink.noteSent(count) }
+            send(.body(.byteBuffer(bytes))).whenComplete { _ in sink.noteSent(count) }
+        case .end: end()
+        case .abort:
+            leave()
+            context.close(promise: nil)
+        }
+    }
+
+    private func refuse(_ refusal: Refusal) {
+        let response = Response(refusal)
+        write(.head(response.status, response.headers))
+        write(.body(ByteBuffer(bytes: response.body)))
+        end()
+    }
+
+    private func end() {
+        leave()
+        let sent = send(.end(nil))
+        if keepsAlive { return onEnd(sent) }
+        sent.assumeIsolated().whenComplete { [context] _ in context.close(promise: nil) }
+    }
+
+    /// Writes, and watches whether the browser reads.
+    private func send(_ part: HTTPServerResponsePart) -> EventLoopFuture<Void> {
+        let sent = context.eventLoop.makePromise(of: Void.self)
+        pendingCount += 1
+        if deadline == nil { watch() }
+        sent.futureResult.assumeIsolated().whenComplete { [self] _ in
+            pendingCount -= 1
+            watch()
+        }
+        context.writeAndFlush(HTTPHandler.wrapOutboundOut(part), promise: sent)
+        return sent.futureResult
+    }
+
+    private func watch() {
+        deadline?.cancel()
+        deadline = nil
+        guard pendingCount > 0 else { return }
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { [context] in
+            context.close(promise: nil)
+        }
+    }
+
+    private func write(_ part: HTTPServerResponsePart) {
+        context.write(HTTPHandler.wrapOutboundOut(part), promise: nil)
+    }
+}
