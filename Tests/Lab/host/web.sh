@@ -59,6 +59,8 @@ refuses_web "an address that is none" 64 "tcp://HOST:PORT or unix:PATH" http://1
 refuses_web "two cameras of one name" 64 "two cameras are called 'a'; name one" a=tcp://127.0.0.1:1 a=tcp://127.0.0.1:2
 refuses_web "listening beyond this machine" 64 "needs --password-file.*reverse proxy.*ssh -L" --listen 0.0.0.0:8080 tcp://127.0.0.1:1
 refuses_web "listening at another machine's name" 64 "needs --password-file" --listen example.org:8080 tcp://127.0.0.1:1
+refuses_web "recordings of no camera" 64 "no CAMERA has this name" --recordings b=. a=tcp://127.0.0.1:1
+refuses_web "recordings without a name" 64 "expected NAME=FOLDER" --recordings . a=tcp://127.0.0.1:1
 refuses_web "a host with a port" 64 "without scheme and port" --host example.org:80 tcp://127.0.0.1:1
 
 status() { curl -s -o /dev/null -w '%{http_code}' "$@" "$page"; } # CURL_OPTION...
@@ -74,14 +76,17 @@ fi
 
 # Two cameras, one over TCP and one over a UNIX socket
 test_source=(--device test --size 640x360)
-records_live door.log door.json 127.0.0.1:0 "${test_source[@]}"
+mkdir -p run/garden rec mp4 raw
+# What it records goes on while the live picture is looked at.
+door_files=(--segment 4s 'rec/%H%M%S.mkv')
+records_live door.log door.json 127.0.0.1:0 "${test_source[@]}" "${door_files[@]}"
 door=$recorder door_port=$port
-mkdir -p run/garden
-records_live garden.log garden.json "unix:$work/run/garden/live" --device test --size 320x240
+records_live garden.log garden.json "unix:$work/run/garden/live" --device test --size 320x240 --segment 4s 'mp4/%H%M%S.mp4' 'raw/%H%M%S.h264'
 garden=$recorder
 records_live hevc.log hevc.json 127.0.0.1:0 --device test --size 320x240 --codec hevc
 hevc=$recorder
-serves --host cams.example "door=tcp://127.0.0.1:$door_port" "unix:$work/run/garden/live" "hevc=tcp://127.0.0.1:$port" nobody=tcp://127.0.0.1:1
+serves --host cams.example --scratch "$work" "door=tcp://127.0.0.1:$door_port" "unix:$work/run/garden/live" "hevc=tcp://127.0.0.1:$port" nobody=tcp://127.0.0.1:1 \
+    raw=tcp://127.0.0.1:1 --recordings "door=$work/rec" --recordings "garden=$work/mp4" --recordings "raw=$work/raw"
 check "nobody connects before somebody watches" bash -c "! grep -q joined door.log"
 refuses_web "an address in use" 73 "another program uses this port" --listen "$web_port" tcp://127.0.0.1:1
 check "a proxy's name works once it is given" test "$(status -H 'Host: cams.example') $(status -H 'Host: other.example')" = "200 403"
@@ -135,7 +140,7 @@ if await 60 grep -q '^live' outage.log; then
     kill -KILL "$door"
     wait "$door" 2>/dev/null || true
     await 60 grep -q '^down' outage.log || true
-    records_live door.log door.json "127.0.0.1:$door_port" "${test_source[@]}"
+    records_live door.log door.json "127.0.0.1:$door_port" "${test_source[@]}" "${door_files[@]}"
     door=$recorder
 fi
 if wait $viewer; then pass "a killed recorder: the picture comes back"; else fail "a killed recorder: the picture comes back" "$(cat outage.log)"; fi
@@ -152,12 +157,110 @@ check "nobody watches: the recorder is left alone again" await 60 grep -q ' left
 exec 7>&-
 if wait $viewer; then pass "nobody watches: after a live picture"; else fail "nobody watches: after a live picture" "$(cat stops.log)"; fi
 
+# The door's recordings, with a gap where its recorder was killed
+span=
+plays_recordings() { # NAME ARGUMENTS...
+    local name=$1 said
+    shift
+    if said=$(web recordings "$page" door "$@" 2>&1); then
+        pass "$name"
+        printf '      %s\n' "$said"
+        span=${said%% *}
+    else
+        fail "$name" "$said"
+    fi
+}
+await 20 test "$(find rec -name '*.mkv' | wc -l)" -ge 4 || true
+plays_recordings "recordings: a time line, a click, across files, over a gap" --screenshot recordings.png
+plays_recordings "recordings: dark, on a phone" --dark --size 390x844 --screenshot recordings-phone.png
+
 one_at_a_time() { # LOG: no receiver of a recorder joined before the last one had left
     awk '/ joined$/ {n++} / left after / {n--} n > 1 {print "two at once: " $0; exit 1} END {if (NR == 0) exit 1}' "$1"
 }
 stops "the door's recorder ends" "$door"
 stops "the garden's recorder ends" "$garden"
 stops "the recorder of H.265 ends" "$hevc"
+
+# Downloads, and the files as they are
+always='from=0&to=4000000000000000'
+copied() { # CAMERA FILE...: the download of everything has each file's NAL units, byte for byte, in an MP4 with its index in front
+    local camera=$1 file
+    shift
+    curl -sf -D head.txt -o all.mp4 "${page}recordings/$camera.mp4?$always" || return
+    grep -qi '^content-disposition: attachment; filename="'"$camera"'-[-0-9]*\.mp4"' head.txt || { cat head.txt; return 1; }
+    "$CAMREC" remux --overwrite all.mp4 all.h264 >/dev/null || return
+    : >files.h264
+    for file in "$@"; do
+        if [[ $file = *.h264 ]]; then cat "$file" >>files.h264; continue; fi
+        "$CAMREC" remux --overwrite "$file" one.h264 >/dev/null && cat one.h264 >>files.h264 || return
+    done
+    cmp all.h264 files.h264 || return
+    [[ $(ffprobe -v error -show_entries format_tags=creation_time -of csv=p=0 all.mp4) = 2*Z ]] || { echo "no creation time"; return 1; }
+    "$PYTHON" - all.mp4 <<'END'
+import struct, sys
+data, place, boxes = open(sys.argv[1], "rb").read(), 0, []
+while place < len(data):
+    size, kind = struct.unpack(">I4s", data[place:place + 8])
+    boxes.append(kind.decode())
+    place += size
+if boxes[:2] != ["ftyp", "moov"] or "moof" in boxes:
+    sys.exit(f"boxes: {boxes}")
+END
+}
+check "download: .mkv files as one MP4" copied door rec/*.mkv
+gap_stays() { # the time between two pictures of the download is that between the recordings, by the list
+    curl -sf "${page}recordings/door.json?$always" >list.json
+    ffprobe -v error -show_entries packet=pts_time -of csv=p=0 all.mp4 | tr -d , >times.txt
+    "$PYTHON" - <<'END'
+import json, sys
+segments = json.load(open("list.json"))["segments"]
+wanted = max(other["start"] - one["end"] for one, other in zip(segments, segments[1:])) / 1e6
+times = [float(line) for line in open("times.txt") if line.strip()]
+found = max(other - one for one, other in zip(times, times[1:]))
+if abs(found - wanted) > 0.1 or wanted < 0.5:
+    sys.exit(f"a gap of {found} s in place of {wanted} s")
+END
+}
+check "download: a gap keeps its length" gap_stays
+part_is_copied() {
+    curl -sf -o part.mp4 "${page%/}$span" && "$CAMREC" remux --overwrite part.mp4 part.h264 >/dev/null || return
+    [[ $(ffprobe -v error -show_entries packet=flags -of csv=p=0 part.mp4) = K* ]] || { echo "no keyframe first"; return 1; }
+    "$PYTHON" - <<'END'
+import sys
+whole, part = (open(name, "rb").read() for name in ("all.h264", "part.h264"))
+if not part or part not in whole or part == whole:
+    sys.exit(f"{len(part)} bytes that are not a part of {len(whole)}")
+END
+}
+check "download: what was selected on the page" part_is_copied
+check "download: .mp4 files as one MP4" copied garden mp4/*.mp4
+check "download: raw files as one MP4" copied raw raw/*.h264
+check "download: nothing is left behind" bash -c '! ls -A . | grep -qE "part$|^\.camrec-"'
+pieces_play() { # CAMERA: what the page plays of each recording has its pictures
+    local id
+    for id in $(curl -sf "${page}recordings/$1.json?$always" | "$PYTHON" -c 'import json, sys; print(*[s["id"] for s in json.load(sys.stdin)["segments"]])'); do
+        curl -sf -o piece.mp4 "${page}recordings/$1/$id.mp4?at=1000000&length=1000000" || return
+        decodes_container piece.mp4 || return
+    done
+}
+for camera in door garden raw; do check "pieces that browsers play: $camera" pieces_play $camera; done
+ranges() {
+    local file id address
+    file=$(find rec -name '*.mkv' | sort | head -n 1)
+    id=$("$PYTHON" -c 'import json; print(json.load(open("list.json"))["segments"][0]["id"])')
+    address=${page}recordings/door/$id
+    code() { curl -s -o got -w '%{http_code}' "$@" "$address"; }
+    [ "$(code)" = 200 ] && cmp got "$file" || return
+    [ "$(code -r 100-299)" = 206 ] && cmp got <(tail -c +101 "$file" | head -c 200) || return
+    [ "$(code -r -50)" = 206 ] && cmp got <(tail -c 50 "$file") || return
+    [ "$(code -r 999999999-)" = 416 ] || { echo "no 416"; return 1; }
+    [ "$(code -r 0-9 -H 'If-Range: "other"')" = 200 ] || { echo "If-Range"; return 1; }
+    [ "$(curl -sI "$address" | tr -d '\r' | awk 'tolower($1) == "content-length:" {print $2}')" = "$(stat -c %s "$file")" ] || { echo HEAD; return 1; }
+    # One that is replaced is not sent.
+    cp "$file" other && mv other "$file" && [ "$(code)" = 404 ] || { echo "a replaced file"; return 1; }
+    rm "$file" && ln -s /etc/passwd "$file" && [ "$(code)" = 404 ] || { echo "a link"; return 1; }
+}
+check "files as they are: ranges, and nothing in their place" ranges
 check "all viewers of a camera share one connection: over TCP" one_at_a_time door.log
 check "all viewers of a camera share one connection: over a UNIX socket" one_at_a_time garden.log
 check "no picture is lost on the way to camweb" report garden.json 'len(receivers) >= 1' 'len([r for r in receivers if r.dropped > 0]) == 0'

@@ -11,6 +11,10 @@ usage: web.py live URL [--large] [--dark] [--size WxH] [--screenshot FILE] [--ta
        web.py unplayable URL NAME TEXT  a camera whose stream the browser cannot decode says so, with TEXT; where the browser
                                         can, its picture is seen
        web.py stops URL NAME            a camera that nobody sees is not fetched
+       web.py recordings URL NAME [--dark] [--size WxH] [--screenshot FILE]
+                                        the time line shows what was recorded and what was not; a click plays the picture of
+                                        that time, across files and over a gap; a keyframe is seen while looking for a time.
+                                        Prints the address of a download, and what it must have
        web.py reads PORT NAME FILE [--pause SECONDS] [--pictures N]
                                         writes the stream as a viewer gets it, up to its end or that many pictures; it
                                         reads nothing for a while after the first picture
@@ -44,13 +48,14 @@ import sys
 import termios
 import time
 import urllib.parse
+import urllib.request
 
 from browser import PATIENCE, Browser, Failed
 
 # The test source's number in the top left corner and its time in the bottom left one, in blocks of 16 pixels, and the
 # colours of its eight bars.
-READ = """((name) => {
-  const surface = document.querySelector(`[data-name="${CSS.escape(name)}"] :is(canvas, video)`);
+READ = """((name, selector) => {
+  const surface = document.querySelector(`[data-name="${CSS.escape(name)}"] ${selector}`);
   const canvas = surface?.tagName === "VIDEO" ? new OffscreenCanvas(surface.videoWidth, surface.videoHeight) : surface;
   if (!canvas || canvas.width < 256 || canvas.height < 48) return null;
   const context = canvas.getContext("2d");
@@ -73,8 +78,8 @@ TOLERANCE = 24
 ENOUGH = 20
 
 
-def read(page, name):
-    return page.evaluate(f"{READ}({json.dumps(name)})")
+def read(page, name, selector=".picture :is(canvas, video)"):
+    return page.evaluate(f"{READ}({json.dumps(name)}, {json.dumps(selector)})")
 
 
 def check_bars(name, seen):
@@ -125,7 +130,7 @@ def live(options):
                 ages.sort()
                 print(f"{name}: picture {last}, seen {ages[len(ages) // 2]:.0f} ms after capture (best {ages[0]:.0f})")
         page = pages[0]
-        if options.without_webcodecs and page.evaluate("document.querySelector('canvas') !== null"):
+        if options.without_webcodecs and page.evaluate("document.querySelector('.picture canvas') !== null"):
             raise Failed("the page uses WebCodecs")
         page.wait("[...document.querySelectorAll('.camera')].some((e) => e.dataset.state === 'live')", "a live camera")
         if options.screenshot:
@@ -183,6 +188,139 @@ def unplayable(options):
             if options.text not in said:
                 raise Failed(f"the page says {said!r}")
             print(said)
+
+
+def clock_of(time_code, near):
+    """The time since 1970 of a picture, in seconds: its time code is the monotonic clock's microseconds, modulo 2^32."""
+    difference = time.time() - time.monotonic()
+    code = time_code + difference * 1e6
+    return (code + round((near * 1e6 - code) / (1 << 32)) * (1 << 32)) / 1e6
+
+
+class RecordedCamera:
+    """A camera that is large on the page, with its time line."""
+
+    def __init__(self, browser, options):
+        self.name = options.names[0]
+        self.page = browser.open(options.url, tuple(map(int, options.size.split("x"))), options.dark)
+        self.one = f"document.querySelector('[data-name={json.dumps(self.name)}]')"
+        self.page.wait(f"{self.one} !== null", "the camera on the page")
+        self.page.evaluate(f"{self.one}.querySelector('button').focus()")
+        self.page.press("Enter", "\r")
+        self.line = f"{self.one}.querySelector('.timeline')"
+
+    def place(self, moment):
+        """Where a time is in the time line, from 0 to 1."""
+        begin, end = (float(self.page.evaluate(f"{self.line}.getAttribute('aria-value{edge}')")) for edge in ("min", "max"))
+        return (moment - begin) / (end - begin)
+
+    def is_recorded(self, moment):
+        """Whether the time line has colour at a time."""
+        return self.page.evaluate(
+            f"((line, place) => line.getContext('2d').getImageData(Math.round(line.width * place), "
+            f"Math.round(line.height * 0.85), 1, 1).data[3] > 0)({self.line}, {self.place(moment)})")
+
+    def mouse(self, kind, moment):
+        self.page.evaluate(f"{self.line}.scrollIntoView({{ block: 'center' }})")
+        left, top, width, height = json.loads(self.page.evaluate(
+            f"((box) => JSON.stringify([box.left, box.top, box.width, box.height]))({self.line}.getBoundingClientRect())"))
+        extra = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
+        self.page.command("Input.dispatchMouseEvent", type=kind, x=left + width * self.place(moment), y=top + height / 2, **extra)
+
+    def click(self, moment):
+        self.mouse("mousePressed", moment)
+        self.mouse("mouseReleased", moment)
+
+    def press(self, text):
+        self.page.evaluate(f"[...{self.one}.querySelectorAll('button')].find((e) => e.textContent === {json.dumps(text)}).click()")
+
+    def played(self, near):
+        """The time of the picture that is seen; None if there is none."""
+        seen = read(self.page, self.name, "video.recording")
+        if not seen or not any(sum(bar) for bar in seen["bars"]):
+            return None
+        check_bars(self.name, seen)
+        return clock_of(seen["time"], near)
+
+    def wait_for(self, what, begin, end):
+        """Waits until a picture of a time is seen; what comes before may be seen first."""
+        deadline, last = time.monotonic() + PATIENCE, None
+        while time.monotonic() < deadline:
+            moment = self.played(begin)
+            if moment is not None and moment != last:
+                last = moment
+                if moment > end:
+                    raise Failed(f"{what}: the picture of {moment:.3f} after the end, {end:.3f}")
+                if moment >= begin:
+                    return moment
+            time.sleep(0.02)
+        said = self.page.evaluate(f"{self.one}.innerText")
+        raise Failed(f"{what}: the last picture is of {last}, not {begin:.3f} to {end:.3f}; the page says {said!r}")
+
+
+def list_of(options):
+    with urllib.request.urlopen(f"{options.url}recordings/{options.names[0]}.json?from=0&to=4000000000000000") as answer:
+        return json.load(answer)
+
+
+def recordings(options):
+    found = list_of(options)
+    if not found["complete"] or found["problems"]:
+        raise Failed(f"the list is not complete, or has problems: {found['problems']}")
+    times = [(segment["start"] / 1e6, segment["end"] / 1e6) for segment in found["segments"]]
+    gaps = [(one[1], other[0], index) for index, (one, other) in enumerate(zip(times, times[1:])) if other[0] - one[1] > 0.5]
+    if len(gaps) != 1 or gaps[0][2] < 1:
+        raise Failed(f"no gap after two recordings: {times}")
+    gap_begin, gap_end, before_gap = gaps[0]
+    with Browser() as browser:
+        camera = RecordedCamera(browser, options)
+        page = camera.page
+        page.wait(f"{camera.line}.getAttribute('aria-valuemin') !== null && {camera.one}.querySelector('.stage') !== null", "a time line")
+        deadline = time.monotonic() + PATIENCE
+        while not all(camera.is_recorded((begin + end) / 2) for begin, end in times if camera.place(end) < 1):
+            if time.monotonic() > deadline:
+                raise Failed("the time line does not show what was recorded")
+            time.sleep(0.1)
+        if camera.is_recorded((gap_begin + gap_end) / 2):
+            raise Failed("the time line shows a recording where there is none")
+        # A keyframe while looking for a time.
+        wanted = times[1][0] + 0.7 * (times[1][1] - times[1][0])
+        camera.mouse("mouseMoved", wanted)
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            seen = read(page, camera.name, ".preview canvas")
+            moment = clock_of(seen["time"], wanted) if seen else 0
+            if wanted - 3 < moment <= wanted + 0.1:
+                break
+            if time.monotonic() > deadline:
+                raise Failed(f"the keyframe is of {moment:.3f}, not before {wanted:.3f}")
+            time.sleep(0.05)
+        if options.screenshot:
+            page.screenshot(options.screenshot.replace(".", "-looking."))
+        # From the middle of a file into the next one.
+        wanted = times[0][0] + 0.5 * (times[0][1] - times[0][0])
+        camera.click(wanted)
+        begun = camera.wait_for("a click", wanted - 0.2, wanted + 2)
+        if options.screenshot:
+            page.screenshot(options.screenshot)
+        camera.press("From here")
+        crossed = camera.wait_for("across files", times[1][0] + 0.2, times[1][1])
+        camera.press("To here")
+        page.wait(f"!{camera.one}.querySelector('.download').hidden", "a download")
+        href = page.evaluate(f"{camera.one}.querySelector('.download').getAttribute('href')")
+        # Over the gap.
+        wanted = times[before_gap][1] - 1
+        camera.click(wanted)
+        camera.wait_for("before the gap", wanted - 0.2, gap_begin + 0.1)
+        camera.wait_for("after the gap", gap_end - 0.05, gap_end + 5)
+        camera.press("Live")
+        watch(page, camera.name)
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            raise Failed("the page is wider than the window")
+        complaints = [found for found in page.complaints() if " 503 " not in found]
+        if complaints:
+            raise Failed(f"the browser complains: {complaints}")
+    print(f"{href} from {begun:.3f} to {crossed:.3f}, gap {gap_end - gap_begin:.3f} s")
 
 
 def stops(options):
@@ -321,6 +459,17 @@ def refusals(options):
         ("a container of no camera", 404, f"GET /live/none.mp4 HTTP/1.1\r\n{own}\r\n"),
         ("a container that is not offered", 404, f"GET /live/{name}.mkv HTTP/1.1\r\n{own}\r\n"),
         ("a container for another site", 403, f"GET /live/{name}.mp4 HTTP/1.1\r\n{own}Sec-Fetch-Site: cross-site\r\n\r\n"),
+        ("a list of recordings", 200, f"GET /recordings/{name}.json?from=0&to=1 HTTP/1.1\r\n{own}\r\n"),
+        ("recordings for another site", 403, f"GET /recordings/{name}.json?from=0&to=1 HTTP/1.1\r\n{own}Sec-Fetch-Site: cross-site\r\n\r\n"),
+        ("recordings under another name", 403, f"GET /recordings/{name}.json?from=0&to=1 HTTP/1.1\r\nHost: evil.example\r\n\r\n"),
+        ("recordings of no camera", 404, f"GET /recordings/none.json?from=0&to=1 HTTP/1.1\r\n{own}\r\n"),
+        ("a recording that was not listed", 404, f"GET /recordings/{name}/1 HTTP/1.1\r\n{own}\r\n"),
+        ("a recording by its path", 404, f"GET /recordings/{name}/..%2f..%2fetc%2fpasswd HTTP/1.1\r\n{own}\r\n"),
+        ("a recording upwards", 404, f"GET /recordings/{name}/../../../etc/passwd HTTP/1.1\r\n{own}\r\n"),
+        ("a number that no number holds", 404, f"GET /recordings/{name}/{'9' * 40}.mp4?at=0&length=1 HTTP/1.1\r\n{own}\r\n"),
+        ("a piece without end", 404, f"GET /recordings/{name}/1.mp4?at=0&length={'9' * 40} HTTP/1.1\r\n{own}\r\n"),
+        ("a time that ends before it begins", 404, f"GET /recordings/{name}.mp4?from=2&to=1 HTTP/1.1\r\n{own}\r\n"),
+        ("a time without recordings", 404, f"GET /recordings/{name}.mp4?from=1&to=2 HTTP/1.1\r\n{own}\r\n"),
         ("an unknown path", 404, f"GET /nothing HTTP/1.1\r\n{own}\r\n"),
         ("a path upwards", 404, f"GET /../../etc/passwd HTTP/1.1\r\n{own}\r\n"),
         ("an escaped path upwards", 404, f"GET /live/..%2f..%2fetc%2fpasswd HTTP/1.1\r\n{own}\r\n"),
@@ -532,7 +681,7 @@ def main():
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(required=True)
     for action, place in (
-            (live, "url"), (outage, "url"), (comes, "url"), (unplayable, "url"), (stops, "url"), (reads, "port"),
+            (live, "url"), (outage, "url"), (comes, "url"), (unplayable, "url"), (stops, "url"), (recordings, "url"), (reads, "port"),
             (joins, "port"), (unread, "port"), (access, "port"), (login, "url"),
             (guesses, "port"), (types, "camweb"), (refusals, "port")):
         command = commands.add_parser(action.__name__)
@@ -551,7 +700,7 @@ def main():
             command.add_argument("user")
             command.add_argument("lines", nargs="+")
             command.add_argument("--refused")
-        if action in (live, login):
+        if action in (live, login, recordings):
             command.add_argument("--dark", action="store_true")
             command.add_argument("--size", default="1280x800")
             command.add_argument("--screenshot")
