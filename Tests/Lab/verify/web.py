@@ -268,7 +268,7 @@ def recordings(options):
     if not found["complete"] or found["problems"]:
         raise Failed(f"the list is not complete, or has problems: {found['problems']}")
     times = [(segment["start"] / 1e6, segment["end"] / 1e6) for segment in found["segments"]]
-    gaps = [(one[1], other[0], index) for index, (one, other) in enumerate(zip(times, times[1:])) if other[0] - one[1] > 0.5]
+    gaps = [(one[1], other[0], index) for index, (one, other) in enumerate(zip(times, times[1:])) if other[0] - one[1] > 0.2]
     if len(gaps) != 1 or gaps[0][2] < 1:
         raise Failed(f"no gap after two recordings: {times}")
     gap_begin, gap_end, before_gap = gaps[0]
