@@ -80,6 +80,7 @@ export class Recordings {
     const wasPlaying = this.#playback.isOpen;
     this.#playback.stop();
     this.#timeline.position = null;
+    this.#showFile(null);
     this.#parts.pause.textContent = "Play";
     if (wasPlaying) this.#listener.live();
   }
@@ -104,6 +105,16 @@ export class Recordings {
   #moved(time) {
     this.#timeline.position = time;
     this.#listener.playing(`recorded ${clock(time)}`);
+    this.#showFile(this.#segmentAt(time));
+  }
+
+  // Offers the file that plays.
+  #showFile(segment) {
+    const { file } = this.#parts;
+    file.hidden = !segment;
+    if (!segment) return;
+    file.href = `/recordings/${encodeURIComponent(this.#name)}/${segment.id}`;
+    file.textContent = `${segment.name}, ${size(segment.bytes)}`;
   }
 
   #fail(reason) {
@@ -196,10 +207,11 @@ export class Recordings {
     button("From here", "A download begins where it plays", () => this.#select("from"));
     button("To here", "A download ends where it plays", () => this.#select("to"));
     this.#parts.download = make("a", { className: "download", hidden: true });
+    this.#parts.file = make("a", { className: "note file", hidden: true, download: "" });
     this.#parts.message = make("span", { className: "note" });
     this.#parts.message.setAttribute("role", "status");
     this.#parts.problem = make("span", { className: "note problem" });
-    row.append(this.#parts.download, this.#parts.message, this.#parts.problem);
+    row.append(this.#parts.download, this.#parts.file, this.#parts.message, this.#parts.problem);
     return row;
   }
 
@@ -248,7 +260,7 @@ class Preview {
     this.element.hidden = time === null;
     this.#wanted = segment && { segment, at: Math.max(0, time - segment.start) };
     if (time === null) return;
-    this.#text.textContent = segment ? clock(time) : `${clock(time)}: not recorded`;
+    this.#text.textContent = `${clock(time)}${segment ? `, file of ${size(segment.bytes)}` : ": not recorded"}`;
     this.#canvas.hidden = !segment || !("VideoDecoder" in window);
     const half = this.element.offsetWidth / 2;
     const width = this.element.parentElement.clientWidth;
