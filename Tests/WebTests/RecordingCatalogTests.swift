@@ -26,8 +26,8 @@ struct RecordingCatalogTests {
 
     /// Sets when a file was last written.
     private func stamp(_ name: String, _ seconds: Int) {
-        var times = (timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0))
-        withUnsafePointer(to: &times.0) { _ = utimensat(AT_FDCWD, folder.path(name), $0, 0) }
+        let times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
+        utimensat(AT_FDCWD, folder.path(name), times, 0)
     }
 
     @Test("recordings in order, with numbers that stay theirs")

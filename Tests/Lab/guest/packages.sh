@@ -92,6 +92,7 @@ check "camweb: serves the page again" await 60 answers
 check "camweb: removed" dpkg --no-triggers --remove camweb
 check "camweb: has ended" bash -c '! pgrep -x camweb'
 check "camweb: purged" dpkg --no-triggers --purge camweb
+check "camweb: no cache is left" test ! -e /var/cache/camweb
 nothing_is_left() { ! find /etc /lib/systemd /usr/lib/sysusers.d /usr/bin /usr/share/doc /usr/share/man/man1 /var/lib/systemd /var/lib/dpkg/info -path /usr/share/doc/camrec -prune -o -name '*camweb*' -print | grep .; }
 check "camweb: nothing is left of it" nothing_is_left
 
