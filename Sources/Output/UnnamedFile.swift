@@ -21,11 +21,19 @@ public final class UnnamedFile {
         (name, self.limit) = ("a temporary file in \(folder)", limit)
         let location: FileLocation
         do throws(FileLocation.Failure) {
-            // A file without a name needs none.
-            location = try FileLocation("\(folder)/unnamed")
+            location = try FileLocation("\(folder)/.unnamed-\(UInt64.random(in: 0 ... .max))")
         } catch { throw OutputError(.notCreated(errno: error.errno), output: name) }
-        descriptor = location.openUnnamed(mode: 0o600)
+        descriptor = Self.open(location)
         guard descriptor >= 0 else { throw OutputError(.notCreated(errno: errno), output: name) }
+    }
+
+    private static func open(_ location: FileLocation) -> Int32 {
+        let descriptor = location.openUnnamed(mode: 0o600)
+        // Some file systems have no such files; there it loses its name at once.
+        guard descriptor < 0, errno == EOPNOTSUPP || errno == EISDIR else { return descriptor }
+        let named = location.open(O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+        if named >= 0 { location.unlink() }
+        return named
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
