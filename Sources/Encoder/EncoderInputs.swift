@@ -104,7 +104,7 @@ final class EncoderInputs {
             nodes[connection.node, default: NodeRecord()].upload = upload == .auto ? input.upload : upload
             nodes[connection.node]?.checkedSizes.insert(size)
         }
-        try input.shareMemory(zeroCopy, sharing)
+        try input.shareMemory(zeroCopy, sharing, sharedSurfaces)
         try input.admitHolder(of: heldPictures, zeroCopy)
         if way != .cpu, source.pixelFormat.arrangement == .jpeg {
             try input.decodeJPEG(way, jpeg)

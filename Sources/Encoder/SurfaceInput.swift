@@ -138,15 +138,18 @@ final class SurfaceInput: EncoderInput {
     }
 
     /// Has the GPU read pictures where the camera wrote them, if it can.
-    func shareMemory(_ way: ZeroCopyWay, _ record: SharingRecord) throws(EncoderError) {
+    /// - Parameter surfaces: what the camera writes into; nil if nothing is shared with it.
+    func shareMemory(
+        _ way: ZeroCopyWay, _ record: SharingRecord, _ surfaces: SharedSurfaces?
+    ) throws(EncoderError) {
         sharingRecord = record
         let (session, obstacle) = record.begin(on: connection.node)
         if let obstacle = way == .off ? "--zero-copy off" : obstacle ?? converters.obstacleToSharing {
             return try copy(because: obstacle, way)
         }
         sharing = SharedPictures(
-            of: converters.source, on: connection, way: way, record: record,
-            session: session)
+            of: converters.source, on: connection, way: way, record: record, session: session,
+            conversion: surfaces?.takeConversion(of: converters.source, on: connection))
     }
 
     /// Serves another encoder. Pictures are copied from now on if it holds more of the camera's buffers than there are.

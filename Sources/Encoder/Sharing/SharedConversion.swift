@@ -5,9 +5,9 @@ import Pictures
 
 /// Has a GPU convert packed 4:2:2 to the NV12 that its encoder takes, in surfaces of its own.
 ///
-/// Used by the thread that encodes.
+/// Used by one thread at a time, at last by that which encodes.
 final class SharedConversion {
-    private let connection: VADisplayConnection
+    let connection: VADisplayConnection
     private let processor: cvaapi_processor
     /// Surfaces of the pictures' size, which the driver fills up to the coded size as it does those of a camera.
     private let frames: UnsafeMutablePointer<AVBufferRef>

@@ -40,12 +40,14 @@ final class SharedPictures {
         let surface: SharedSurface
     }
 
-    /// - Parameter session: the encoder's number in the record.
+    /// - Parameters:
+    ///   - session: the encoder's number in the record.
+    ///   - conversion: what converts the format there, if that is open already.
     init(
         of format: PictureFormat, on connection: VADisplayConnection, way: ZeroCopyWay,
-        record: SharingRecord, session: Int
+        record: SharingRecord, session: Int, conversion: SharedConversion?
     ) {
-        self.session = session
+        (self.session, self.conversion) = (session, conversion)
         (self.connection, self.format, self.way) = (connection, format, way)
         self.record = record
         imported.reserveCapacity(PixelBufferPool.maximumCount)

@@ -19,6 +19,8 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
     private var usable: VADisplayConnection?
     /// The last format that it was seen to convert, which a camera has again when it is opened again.
     private var converted: PictureFormat?
+    /// What was opened to see that, for the encoder's use.
+    private var conversion: SharedConversion?
     /// The last format that the driver's memory was not right for.
     private var unallocatable: PictureFormat?
     /// Nodes in whose driver a thread hangs.
@@ -52,8 +54,8 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
         }
         do throws(EncoderError) {
             // A driver may list what it cannot do.
-            if try SharedConversion(of: format, on: connection) != nil {
-                monitor.withLock { converted = format }
+            if let opened = try SharedConversion(of: format, on: connection) {
+                monitor.withLock { (converted, conversion) = (format, opened) }
                 return true
             }
             record.refuse("the driver of \(connection.node) does not convert \(format.pixelFormat)")
@@ -118,10 +120,18 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
         return connection?.node == node ? connection : nil
     }
 
+    /// Hands over what converts a format on a connection, once; nil if that is not open.
+    func takeConversion(of format: PictureFormat, on connection: VADisplayConnection) -> SharedConversion? {
+        monitor.withLock {
+            guard converted === format, conversion?.connection === connection else { return nil }
+            return conversion.take()
+        }
+    }
+
     /// Uses a node's driver no more, which hangs or has failed.
     func forget(_ node: String) {
         // Its last owner may be this one, and ends the connection, which takes time: without the lock.
-        _ = monitor.withLock { usable?.node == node ? usable.take() : nil }
+        _ = monitor.withLock { usable?.node == node ? (usable.take(), conversion.take()) : nil }
     }
 
     /// Whether a thread hangs in a driver.
