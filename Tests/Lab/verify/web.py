@@ -573,7 +573,7 @@ def access(options):
     other = site.log_in(user, password)[1]
     expect("a login", (status, len(cookie), cookie != other), (303, len("camweb=") + 64, True))
     status, headers, content = site.request("GET", "/cameras.json", Cookie=f"a=b; {cookie}")
-    expect("a session's cameras", (status, headers["Camweb-User"], json.loads(content)), (200, user, [{"name": name}]))
+    expect("a session's cameras", (status, headers["Camweb-User"], json.loads(content)), (200, user, [{"name": name, "recordings": False}]))
     expect("a session's page", site.request("GET", "/", Cookie=cookie)[0], 200)
     expect("a session that another site uses", site.request("GET", "/cameras.json", Cookie=cookie, Origin="http://evil.example")[0], 403)
     viewer = Viewer(options.port, name, headers=f"Cookie: {cookie}\r\n")
