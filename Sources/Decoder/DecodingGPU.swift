@@ -1,5 +1,6 @@
 import Acceleration
 import Bitstream
+import CFFmpeg
 import CVAAPI
 
 /// Finds a render node whose driver can decode.

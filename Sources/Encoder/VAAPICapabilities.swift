@@ -1,5 +1,6 @@
 import Acceleration
 import Bitstream
+import CFFmpeg
 import CVAAPI
 import Pictures
 

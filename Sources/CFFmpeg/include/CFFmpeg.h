@@ -1,5 +1,8 @@
 // libavcodec and libavutil for Swift: macros as constants, and the log, whose callback takes a va_list, kept
 // for error messages instead of printed.
+//
+// libavutil's header for VA-API includes libva's. To the Swift compiler their names belong to CFFmpeg or CVAAPI, whichever it
+// loads first: files that use them import both.
 #ifndef CFFMPEG_H
 #define CFFMPEG_H
 

@@ -1,4 +1,5 @@
 import Acceleration
+import CFFmpeg
 import CVAAPI
 import Pictures
 
