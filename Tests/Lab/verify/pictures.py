@@ -241,6 +241,9 @@ def check_successors(numbers, count, lost, period=None):
     if any(b <= a for a, b in zip(numbers, numbers[1:])):
         raise Different(f"numbers repeat or go back: {numbers}")
     missing = numbers[-1] + 1 - count
+    if period and missing < lost.start:
+        # A gap may be longer than the camera's round of pictures, which cannot be seen in their numbers.
+        missing += -(-(lost.start - missing) // period) * period
     if missing not in lost:
         raise Different(f"{missing} frames are missing in place of {lost.stop - 1}: {numbers}")
     return f"{len(numbers)} frames from {numbers[0]} to {numbers[-1]}, {missing} missing"
