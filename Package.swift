@@ -76,7 +76,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .target(name: "Files", dependencies: ["CLinux", "Time"]),
-        .target(name: "Processes", dependencies: ["CLinux"]),
+        .target(name: "Processes", dependencies: ["CLinux", "Time"]),
         .target(name: "Network", dependencies: ["CLinux", "CFFmpeg", "CTLS", "Files", "Threading", "Time"]),
         .target(name: "Pictures", dependencies: ["CV4L2", "Time"]),
         .target(name: "Motion", dependencies: ["Pictures", "Time"]),
@@ -103,10 +103,12 @@ let package = Package(
                 "Pictures", "Bitstream", "Files", "Network", "Sound", "Threading", "Time", "CFFmpeg",
                 "CFormat",
             ]),
+        .target(name: "ControlProtocol"),
         .target(
             name: "Recorder",
             dependencies: [
-                "Pictures", "Images", "Capture", "Decoder", "Encoder", "Motion", "Output", "Bitstream",
+                "ControlProtocol", "Pictures", "Images", "Capture", "Decoder", "Encoder", "Motion", "Output",
+                "Bitstream",
                 "Files", "Network", "Processes", "Sound", "Text", "Threading", "Time",
             ]),
         .target(
@@ -117,13 +119,14 @@ let package = Package(
             name: "Diagnostics",
             dependencies: [
                 "Acceleration", "Settings", "Pictures", "Capture", "Encoder", "Decoder", "Bitstream", "Files",
-                "Processes", "Sound", "Threading", "Time",
+                "Sound", "Threading", "Time",
             ]),
         .target(name: "HTTPText"),
         .target(
             name: "Web",
             dependencies: [
-                "Bitstream", "CCrypt", "Files", "HTTPText", "Network", "Output", "Settings", "Sound",
+                "Bitstream", "CCrypt", "ControlProtocol", "Files", "HTTPText", "Network", "Output",
+                "Settings", "Sound",
                 "Threading", "Time",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -141,9 +144,10 @@ let package = Package(
         .executableTarget(
             name: "camrec",
             dependencies: [
-                "Acceleration", "Recorder", "Inspection", "Settings", "Diagnostics", "Text", "Pictures",
-                "Capture", "Encoder", "Motion", "Output", "Bitstream", "Files", "Network", "Sound",
-                "Terminal",
+                "Acceleration", "ControlProtocol", "Recorder", "Inspection", "Settings", "Diagnostics",
+                "Text", "Pictures",
+                "Capture", "Encoder", "Motion", "Output", "Bitstream", "Files", "Network", "Processes",
+                "Sound", "Terminal",
                 "Threading", "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["link-order.txt"], linkerSettings: [compact]),
@@ -222,6 +226,7 @@ let package = Package(
             name: "SoundTests",
             dependencies: ["Sound", "Files", "Threading", "Time", "CFFmpeg", "TestSupport"]),
         .testTarget(name: "TimeTests", dependencies: ["Time", "TestSupport"]),
+        .testTarget(name: "ProcessesTests", dependencies: ["Processes"]),
         .testTarget(name: "TextTests", dependencies: ["Text"]),
         .testTarget(name: "InspectionTests", dependencies: ["Inspection", "Bitstream", "Time"]),
         .testTarget(name: "SettingsTests", dependencies: ["Settings"]),
@@ -229,9 +234,12 @@ let package = Package(
             name: "DiagnosticsTests",
             dependencies: ["Diagnostics", "Settings", "Bitstream", "Pictures", "TestSupport"]),
         .testTarget(
+            name: "ControlProtocolTests", dependencies: ["ControlProtocol"]),
+        .testTarget(
             name: "RecorderTests",
             dependencies: [
-                "Recorder", "Images", "Pictures", "Capture", "Encoder", "Motion", "Output", "Bitstream",
+                "ControlProtocol", "Recorder", "Images", "Pictures", "Capture", "Encoder", "Motion", "Output",
+                "Bitstream",
                 "Files",
                 "Network", "Processes", "Sound",
                 "Threading", "Time", "CV4L2", "CTestAllocations", "TestSupport",

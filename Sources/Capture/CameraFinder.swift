@@ -17,6 +17,7 @@ public final class CameraFinder: Sendable {
     private let link: String?
     private let request: CaptureRequest
     private let sharing: (any SharedMemorySource)?
+    private let controls: LiveControls?
     private let machine: Machine
     private let search: Mutex<Search>
 
@@ -42,24 +43,27 @@ public final class CameraFinder: Sendable {
     /// - Parameters:
     ///   - request: the original request.
     ///   - sharing: reads its pictures in the processor's place.
+    ///   - controls: what was set meanwhile, and is set again.
     /// - Returns: nil if it is not a device.
     public convenience init?(
-        _ identity: SourceIdentity, request: CaptureRequest, sharing: (any SharedMemorySource)? = nil
+        _ identity: SourceIdentity, request: CaptureRequest, sharing: (any SharedMemorySource)? = nil,
+        controls: LiveControls? = nil
     ) {
         guard identity.bus != nil else { return nil }
         self.init(
             identity, link: Self.link(to: identity.device), request: request, sharing: sharing,
-            machine: Machine())
+            controls: controls, machine: Machine())
     }
 
     init(
         _ identity: SourceIdentity, link: String?, request: CaptureRequest,
-        sharing: (any SharedMemorySource)? = nil, machine: Machine
+        sharing: (any SharedMemorySource)? = nil, controls: LiveControls? = nil, machine: Machine
     ) {
         self.identity = identity
         self.link = link
         self.request = request
         self.sharing = sharing
+        self.controls = controls
         self.machine = machine
         let place = machine.place(identity.device)
         search = Mutex(Search(bus: identity.bus, place: place, hasTwin: Self.hasTwin(place, machine)))
@@ -70,6 +74,8 @@ public final class CameraFinder: Sendable {
     public func open(continuing format: PictureFormat) throws(CaptureError) -> any CaptureStream {
         lookForTwin()
         let stream = try openStream(continuing: format)
+        controls?.attach(to: stream.identity)
+        controls?.reapply(to: stream)
         let place = machine.place(stream.identity.device)
         search.withLock { ($0.bus, $0.place, $0.hasBegun) = (stream.identity.bus, place, false) }
         return stream
@@ -83,7 +89,7 @@ public final class CameraFinder: Sendable {
         }
     }
 
-    private func openStream(continuing format: PictureFormat) throws(CaptureError) -> any CaptureStream {
+    private func openStream(continuing format: PictureFormat) throws(CaptureError) -> CameraStream {
         var wish = request
         (wish.size, wish.frameRate, wish.pixelFormat) = (format.size, format.frameRate, format.pixelFormat)
         do throws(CaptureError) {

@@ -71,6 +71,9 @@ public final class CameraStream: CaptureStream {
         restoresControls = restoring
     }
 
+    /// Sets a control if the driver lets it.
+    func trySetting(_ setting: ControlSetting) { _ = try? CameraControls(device: device).apply([setting]) }
+
     public var exposure: Exposure? { CameraControls(device: device).exposure }
 
     public func start() throws(CaptureError) {

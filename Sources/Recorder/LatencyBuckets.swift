@@ -1,3 +1,4 @@
+import ControlProtocol
 import Synchronization
 import Time
 
@@ -18,20 +19,12 @@ final class LatencyBuckets: Sendable {
     }
 
     /// What was recorded so far; nil if nothing was.
-    var snapshot: Snapshot? {
+    var snapshot: LatencyCounts? {
         let counts = counts.map { $0.value.load(ordering: .relaxed) }
         guard counts.contains(where: { $0 > 0 }) else { return nil }
-        return Snapshot(
+        return LatencyCounts(
             bounds: Self.bounds.map(\.inSeconds), counts: counts,
             sum: Double(nanoseconds.value.load(ordering: .relaxed)) / 1e9)
-    }
-
-    /// Latencies in seconds. Property names are JSON keys.
-    struct Snapshot: Codable, Sendable {
-        let bounds: [Double]
-        /// How many lie in each bucket; the last is above the last bound.
-        let counts: [Int]
-        let sum: Double
     }
 
     private final class Cell: Sendable {

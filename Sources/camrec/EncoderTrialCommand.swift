@@ -4,6 +4,7 @@ import Diagnostics
 import FoundationEssentials
 import Glibc
 import Pictures
+import Processes
 import Terminal
 
 /// `camrec encoder-trial`, run by `camrec doctor --encode` for each encoder, so that a driver that hangs or crashes
@@ -48,11 +49,12 @@ struct EncoderTrialCommand: ParsableCommand {
         }
         let arguments = ["encoder-trial", "--codec", codec.rawValue] + (node.map { ["--node", $0] } ?? [])
         switch ChildProcess.run(arguments, patience: node == nil ? nil : patience) {
-        case .done(let output):
+        case .ended(.exited(0), let output):
             return (try? JSONDecoder().decode(EncoderTrial.self, from: Data(output)))
                 ?? failure("no readable result")
-        case .failed(let reason):
-            return failure("the process was killed (\(reason)); see the driver's output")
+        case .ended(let ending, _):
+            return failure("the process was killed (\(ending)); see the driver's output")
+        case .failed(let reason): return failure("the process did not start (\(reason))")
         case .silent:
             return failure(
                 "no picture for \(patience.components.seconds) s: the driver hangs; see the kernel's log (sudo dmesg)"

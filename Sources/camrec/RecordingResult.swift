@@ -1,4 +1,5 @@
 import Bitstream
+import ControlProtocol
 import Encoder
 import Output
 import Recorder

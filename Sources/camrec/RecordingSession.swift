@@ -1,5 +1,6 @@
 import Bitstream
 import Capture
+import ControlProtocol
 import Encoder
 import Glibc
 import Network
@@ -76,13 +77,16 @@ struct RecordingSession {
             if sharedSurfaces?.hasHung == true { leavesThread = true }
         }
         let stream = try openSource(&service, sharedSurfaces, until: deadline)
+        let controls = LiveControls(command.source.request)
+        controls.attach(to: stream.identity)
         service.begin(
             frameInterval: stream.format.frameRate.frameDuration,
             encodingInterval: command.lapse.plan?.interval,
             succession: succession(isLive: stream.isLive))
         // Read the clock again: opening the source may have taken long.
         let now = WallTime.now
-        let capturing = Capturing(source(stream, sharedSurfaces), every: command.lapse.plan?.interval)
+        let capturing = Capturing(
+            source(stream, sharedSurfaces, controls), every: command.lapse.plan?.interval)
         // Afterwards the stream is the capture thread's; meanwhile the encoders open.
         capturing.startAhead()
         let opened = capturing.source
@@ -121,11 +125,13 @@ struct RecordingSession {
             isPassthrough: opened.format.pixelFormat == .h264, hasRing: command.segments.ring != nil)
         let desk = ControlDesk(
             recording, since: start, control: control, stop: signals.interruption, abilities: abilities,
-            rates: rateBounds(providers), isUTC: command.segments.utc)
+            rates: rateBounds(providers), controls: controls, doctor: Self.doctor,
+            program: Version.program, isUTC: command.segments.utc)
         let controlServer = try serve(controlSocket, desk, recording)
         defer { withExtendedLifetime(controlServer) {} }
         wait(for: recording, since: start, outputGivenUp: outputGivenUp, &service)
         let outcome = recording.finish()
+        controls.restore()
         let elapsed = Instant.now - start
         if let program { finish(program, &service) }
         let result = RecordingResult(
@@ -248,10 +254,10 @@ struct RecordingSession {
 
     /// Returns the recording's source, which waits for a camera that disappears.
     private func source(
-        _ stream: any CaptureStream, _ sharedSurfaces: SharedSurfaces?
+        _ stream: any CaptureStream, _ sharedSurfaces: SharedSurfaces?, _ controls: LiveControls
     ) -> RecordingSource {
         let finder = CameraFinder(
-            stream.identity, request: command.source.request, sharing: sharedSurfaces)
+            stream.identity, request: command.source.request, sharing: sharedSurfaces, controls: controls)
         return RecordingSource(
             stream,
             reopen: finder?.open,
@@ -347,8 +353,7 @@ struct RecordingSession {
             return try ControlServer(listener) { line in
                 switch desk.carryOut(line) {
                 case .reply(let reply): .line(Self.text(of: reply))
-                case .snapshot(let task):
-                    .task { task.run(sendingTo: $0, program: Version.program, text: Self.text) }
+                case .task(let task): .task { task.run(sendingTo: $0, text: Self.text) }
                 }
             }
         } catch {
@@ -361,6 +366,11 @@ struct RecordingSession {
     private static func text(of reply: ControlReply) -> String {
         JSONText.line(of: reply) ?? #"{"error":"the answer is not finite","ok":false}"#
     }
+
+    /// This program: another may be installed meanwhile.
+    private static let doctor = DoctorProgram(
+        path: "/proc/self/exe", arguments: ["doctor", "--json"], environment: ProgramEnvironment.forPrograms()
+    )
 
     /// Waits until everything has ended, which a signal requests.
     private func wait(

@@ -1,5 +1,8 @@
 import Bitstream
+import Capture
+import ControlProtocol
 import Encoder
+import Network
 import Testing
 import Threading
 
@@ -21,17 +24,20 @@ import Threading
 
     private func desk(
         isPassthrough: Bool = false, hasRing: Bool = true,
-        rates: RateBounds = RateBounds(average: 2_000_000, maximum: nil, highest: nil)
+        rates: RateBounds = RateBounds(average: 2_000_000, maximum: nil, highest: nil),
+        doctor: String = "/bin/echo"
     ) -> ControlDesk {
         ControlDesk(
             recording, since: .now, control: control, stop: stop,
-            abilities: ControlDesk.Abilities(isPassthrough: isPassthrough, hasRing: hasRing), rates: rates)
+            abilities: ControlDesk.Abilities(isPassthrough: isPassthrough, hasRing: hasRing), rates: rates,
+            controls: LiveControls(CaptureRequest()),
+            doctor: DoctorProgram(path: doctor, arguments: ["a", "b"], environment: []), program: "test")
     }
 
     @Test("one snapshot is taken at a time")
     func snapshots() {
         let desk = desk()
-        guard case .snapshot(let task) = desk.carryOut("snapshot jpeg") else {
+        guard case .task(let task) = desk.carryOut("snapshot jpeg") else {
             Issue.record("no snapshot")
             return end()
         }
@@ -47,6 +53,63 @@ import Threading
             #expect(desk().reply(to: command).error != nil)
         }
         end()
+    }
+
+    @Test("a source that is no camera has no controls to list or set")
+    func noControls() {
+        for command in ["controls", "control brightness=1"] {
+            #expect(desk().reply(to: command).error?.contains("no camera") == true)
+        }
+        for command in ["control", "control brightness", "controls brightness=1"] {
+            #expect(desk().reply(to: command).error?.contains("no camera") == false)
+        }
+        end()
+    }
+
+    @Test("the statistics say which commands have an effect, and the rate that is aimed at")
+    func abilities() throws {
+        let stats = try #require(desk(hasRing: false).reply(to: "stats").stats)
+        #expect(stats.abilities == .init(trigger: false, encoding: true, controls: false))
+        #expect(stats.bitRate == 2_000_000)
+        end()
+    }
+
+    @Test("the doctor's findings follow the reply, whatever it exits with; one doctor works at a time")
+    func doctor() throws {
+        let desk = desk(doctor: "/bin/echo")
+        guard case .task(let task) = desk.carryOut("doctor") else {
+            Issue.record("no doctor")
+            return end()
+        }
+        #expect(desk.reply(to: "doctor").error?.contains("at work") == true)
+        #expect(Self.received { task.run(sendingTo: $0) { "\($0.bytes ?? -1)" } } == "4\na b\n")
+        end()
+    }
+
+    @Test("a doctor that says nothing, or is not there, is an error", arguments: ["/bin/false", "/nowhere"])
+    func noDoctor(path: String) {
+        guard case .task(let task) = desk(doctor: path).carryOut("doctor") else {
+            Issue.record("no doctor")
+            return end()
+        }
+        #expect(Self.received { task.run(sendingTo: $0) { $0.error ?? "" } }.hasPrefix("the doctor "))
+        end()
+    }
+
+    /// What a task sends.
+    private static func received(_ run: (borrowing Socket) -> Void) -> String {
+        guard let pair = try? Socket.Pair() else { return "" }
+        return pair.split { (ours, client) in
+            run(ours)
+            ours.shutDownWriting()
+            var (bytes, room) = ([UInt8](), [UInt8](repeating: 0, count: 65536))
+            while client.waitUntilReadable() {
+                guard case .received(let count) = room.withUnsafeMutableBytes({ client.receive(into: $0) })
+                else { break }
+                bytes += room[..<count]
+            }
+            return String(decoding: bytes, as: UTF8.self)
+        }
     }
 
     private func end() {

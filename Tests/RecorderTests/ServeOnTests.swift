@@ -147,7 +147,9 @@ import Time
         let desk = ControlDesk(
             recording, since: .now, control: RecordingControl(), stop: try #require(Interruption()),
             abilities: ControlDesk.Abilities(isPassthrough: false, hasRing: true),
-            rates: RateBounds(average: nil, maximum: nil, highest: nil))
+            rates: RateBounds(average: nil, maximum: nil, highest: nil),
+            controls: LiveControls(CaptureRequest()),
+            doctor: DoctorProgram(path: "/bin/false", arguments: [], environment: []), program: "test")
         #expect(!desk.reply(to: "trigger").ok)
         #expect(desk.reply(to: "stats").ok)
         recording.stop()

@@ -104,7 +104,7 @@ import Time
             from: capturing, tracks: [try RecordingTrack(provider)], to: [OutputPlan(sink)], control: control,
             limits: RecordingLimits())
         if !isLapse { control.pause() }
-        let task = SnapshotTask(recording.stills, .jpeg, camera: "a camera") {}
+        let task = SnapshotTask(recording.stills, .jpeg, camera: "a camera", program: "test")
         let snapshot = try task.take("camrec")
         recording.stop()
         #expect(recording.finish().error == nil)
@@ -122,9 +122,9 @@ import Time
             from: Capturing(RecordingSource(source)),
             tracks: [try RecordingTrack(ScriptedProvider([ScriptedEncoder()]))],
             to: [OutputPlan(ScriptedSink())], limits: RecordingLimits())
-        let task = SnapshotTask(recording.stills, .png, camera: "a camera") {}
+        let task = SnapshotTask(recording.stills, .png, camera: "a camera", program: "test")
         let received = try Socket.Pair().split { (ours, client) in
-            task.run(sendingTo: ours, program: "camrec") { "\($0.bytes ?? 0)" }
+            task.run(sendingTo: ours) { "\($0.bytes ?? 0)" }
             ours.shutDownWriting()
             var (bytes, room) = ([UInt8](), [UInt8](repeating: 0, count: 65536))
             while client.waitUntilReadable() {

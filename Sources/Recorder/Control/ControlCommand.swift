@@ -1,3 +1,4 @@
+import Capture
 import Encoder
 import Text
 
@@ -16,14 +17,21 @@ public enum ControlCommand: Sendable, Equatable {
     case stop
     /// A picture of the recording, which follows the reply.
     case snapshot(Snapshot.Format)
+    /// List the camera's controls.
+    case controls
+    case control([ControlSetting])
+    /// What `camrec doctor` finds with the recording's rights, which follows the reply as JSON.
+    case doctor
 
     /// The syntax of all commands.
     public static let all =
-        "keyframe, trigger, bitrate RATE, max-bitrate RATE, pause, resume, snapshot FORMAT, stats, stop"
+        "keyframe, trigger, bitrate RATE, max-bitrate RATE, pause, resume, snapshot FORMAT, controls, "
+        + "control NAME=VALUE, stats, doctor, stop"
 
     /// The commands' first words.
     public static let names = [
-        "keyframe", "trigger", "bitrate", "max-bitrate", "pause", "resume", "snapshot", "stats", "stop",
+        "keyframe", "trigger", "bitrate", "max-bitrate", "pause", "resume", "snapshot", "controls", "control",
+        "stats", "doctor", "stop",
     ]
 
     /// The reason a line is not a valid command.
@@ -40,6 +48,11 @@ public enum ControlCommand: Sendable, Equatable {
         case ("pause", 1): self = .pause
         case ("resume", 1): self = .resume
         case ("stats", 1): self = .stats
+        case ("controls", 1): self = .controls
+        case ("doctor", 1): self = .doctor
+        // A menu entry's name may have spaces.
+        case ("control", 2...): self = .control(try Self.settings(line.dropFirst("control ".count)))
+        case ("control", 1): throw Mistake(description: "'\(line)' needs NAME=VALUE")
         case ("stop", 1): self = .stop
         case ("bitrate", 2): self = .bitRate(try Self.rate(words[1]))
         case ("max-bitrate", 2): self = .maximumBitRate(try Self.rate(words[1]))
@@ -56,6 +69,13 @@ public enum ControlCommand: Sendable, Equatable {
             let advice = nearest.map { "the nearest is '\($0)'" } ?? "there are \(Self.all)"
             throw Mistake(description: "'\(line)' is not a command; \(advice)")
         }
+    }
+
+    private static func settings(_ text: Substring) throws(Mistake) -> [ControlSetting] {
+        guard let settings = ControlSetting.list(String(text)) else {
+            throw Mistake(description: "'\(text)' is not NAME=VALUE; 'controls' lists the names")
+        }
+        return settings
     }
 
     private static func rate(_ word: Substring) throws(Mistake) -> Int {

@@ -1,3 +1,5 @@
+import Capture
+import ControlProtocol
 import Threading
 import Time
 
@@ -12,7 +14,11 @@ public struct ControlDesk: Sendable {
     private let encoders: [Counters<EncoderCounter>]
     private let outputs: [RecordingOutput]
     private let snapshots: SnapshotDesk
+    private let controls: LiveControls
+    private let doctor: DoctorProgram
     private let motion: MotionLog?
+    private let controlTasks = TaskLimit(4)
+    private let doctorTasks = TaskLimit(1)
 
     /// The features that a recording's commands depend on.
     public struct Abilities: Sendable, Hashable {
@@ -31,14 +37,19 @@ public struct ControlDesk: Sendable {
     ///   - start: when the recording began.
     ///   - stop: raised to end the recording, as Ctrl-C does.
     ///   - rates: the limits on new rates, updated with each change.
+    ///   - controls: the camera's.
+    ///   - doctor: examines this machine.
+    ///   - program: for the metadata of snapshots.
     ///   - isUTC: whether times in snapshots are UTC instead of local time.
     public init(
         _ recording: Recording, since start: Instant, control: RecordingControl, stop: Interruption,
-        abilities: Abilities, rates: RateBounds, isUTC: Bool = false
+        abilities: Abilities, rates: RateBounds, controls: LiveControls, doctor: DoctorProgram,
+        program: String, isUTC: Bool = false
     ) {
         (self.control, self.stop, self.start) = (control, stop, start)
         (self.abilities, self.rates) = (abilities, rates)
-        snapshots = SnapshotDesk(recording, isUTC: isUTC)
+        (self.controls, self.doctor) = (controls, doctor)
+        snapshots = SnapshotDesk(recording, isUTC: isUTC, program: program)
         (counters, encoders, outputs) = (recording.counters, recording.encoderCounters, recording.outputs)
         motion = recording.motion
     }
@@ -46,25 +57,55 @@ public struct ControlDesk: Sendable {
     /// What a command leads to.
     public enum Outcome: Sendable {
         case reply(ControlReply)
-        /// Something that takes time, and replies itself.
-        case snapshot(SnapshotTask)
+        case task(any ControlTask)
     }
 
     /// Carries out a command line, without its newline.
     public func carryOut(_ line: String) -> Outcome {
-        let command: ControlCommand
-        do throws(ControlCommand.Mistake) { command = try ControlCommand(line) } catch {
-            return .reply(ControlReply(error: error.description))
+        do throws(Refusal) {
+            switch try command(line) {
+            case .snapshot(let format): return .task(try snapshot(format))
+            case .controls: return .task(try controlTask(setting: nil))
+            case .control(let settings): return .task(try controlTask(setting: settings))
+            case .doctor:
+                guard let permit = doctorTasks.permit() else {
+                    throw Refusal(reason: "the doctor is at work; try again when it is done")
+                }
+                return .task(DoctorTask(doctor, permit: permit))
+            case let command: return .reply(reply(to: command))
+            }
+        } catch { return .reply(ControlReply(error: error.reason)) }
+    }
+
+    /// Why a command is not carried out.
+    private struct Refusal: Error {
+        let reason: String
+    }
+
+    private func command(_ line: String) throws(Refusal) -> ControlCommand {
+        do throws(ControlCommand.Mistake) { return try ControlCommand(line) } catch {
+            throw Refusal(reason: error.description)
         }
-        guard case .snapshot(let format) = command else { return .reply(reply(to: command)) }
+    }
+
+    private func snapshot(_ format: Snapshot.Format) throws(Refusal) -> SnapshotTask {
         guard !abilities.isPassthrough else {
-            return .reply(
-                ControlReply(error: "the camera's own H.264 has no single pictures; use another --format"))
+            throw Refusal(reason: "the camera's own H.264 has no single pictures; use another --format")
         }
         guard let task = snapshots.begin(format) else {
-            return .reply(ControlReply(error: "another snapshot is being taken; try again when it is done"))
+            throw Refusal(reason: "another snapshot is being taken; try again when it is done")
         }
-        return .snapshot(task)
+        return task
+    }
+
+    private func controlTask(setting settings: [ControlSetting]?) throws(Refusal) -> CameraControlTask {
+        guard controls.hasCamera else {
+            throw Refusal(reason: "the source is no camera, and has no controls")
+        }
+        guard let permit = controlTasks.permit() else {
+            throw Refusal(reason: "the camera is being asked already; try again when it has answered")
+        }
+        return CameraControlTask(controls, setting: settings, permit: permit)
     }
 
     private func reply(to command: ControlCommand) -> ControlReply {
@@ -86,8 +127,8 @@ public struct ControlDesk: Sendable {
         case .stats: return ControlReply(stats: statistics)
         case .bitRate(let rate): return changeAverage(to: rate)
         case .maximumBitRate(let rate): return changeMaximum(to: rate)
-        // Takes time; see `carryOut`.
-        case .snapshot: break
+        // These take time; see `carryOut`.
+        case .snapshot, .controls, .control, .doctor: break
         }
         return ControlReply()
     }
@@ -98,10 +139,10 @@ public struct ControlDesk: Sendable {
             return ControlReply(error: "\(rate) bits a second are more than --max-bitrate \(maximum) allows")
         }
         if let highest = rates.highest, rate > highest { return Self.beyondLevel(rate, highest) }
-        guard rate != rates.average else { return ControlReply(isKeyframeForced: false) }
+        guard rate != rates.average else { return ControlReply(keyframeForced: false) }
         rates.average = rate
         control.changeBitRate(to: rate)
-        return ControlReply(isKeyframeForced: !control.rateChanges.contains(.averageInPlace))
+        return ControlReply(keyframeForced: !control.rateChanges.contains(.averageInPlace))
     }
 
     private func changeMaximum(to rate: Int) -> ControlReply {
@@ -115,10 +156,10 @@ public struct ControlDesk: Sendable {
         if let average = rates.average, rate < average {
             return ControlReply(error: "\(rate) bits a second are less than the average of \(average)")
         }
-        guard rate != rates.maximum else { return ControlReply(isKeyframeForced: false) }
+        guard rate != rates.maximum else { return ControlReply(keyframeForced: false) }
         rates.maximum = rate
         control.changeMaximumBitRate(to: rate)
-        return ControlReply(isKeyframeForced: !control.rateChanges.contains(.maximumInPlace))
+        return ControlReply(keyframeForced: !control.rateChanges.contains(.maximumInPlace))
     }
 
     private static func cameraDecides(_ what: String) -> ControlReply {
@@ -130,8 +171,12 @@ public struct ControlDesk: Sendable {
     }
 
     private var statistics: RecordingStatistics {
-        RecordingStatistics(
+        var statistics = RecordingStatistics(
             counters, encoders, outputs, seconds: (.now - start).inSeconds,
             isPaused: control.isPaused, motion: motion?.content)
+        statistics.bitRate = rates.average
+        statistics.abilities = RecordingStatistics.Abilities(
+            trigger: abilities.hasRing, encoding: !abilities.isPassthrough, controls: controls.hasCamera)
+        return statistics
     }
 }

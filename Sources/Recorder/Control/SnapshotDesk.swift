@@ -1,17 +1,19 @@
-import Synchronization
 import Time
 
 /// Takes snapshots of a running recording, one at a time.
-final class SnapshotDesk: Sendable {
+struct SnapshotDesk: Sendable {
     private let stills: StillRequest
     private let camera: String
     private let isLive: Bool
     private let isUTC: Bool
-    private let isBusy = Atomic<Bool>(false)
+    private let program: String
+    private let limit = TaskLimit(1)
 
-    /// - Parameter isUTC: whether times in files are UTC instead of local time.
-    init(_ recording: Recording, isUTC: Bool) {
-        self.isUTC = isUTC
+    /// - Parameters:
+    ///   - isUTC: whether times in files are UTC instead of local time.
+    ///   - program: for the files' metadata.
+    init(_ recording: Recording, isUTC: Bool, program: String) {
+        (self.isUTC, self.program) = (isUTC, program)
         (stills, camera) = (recording.stills, recording.source.identity.name)
         isLive = recording.isLive
     }
@@ -19,9 +21,8 @@ final class SnapshotDesk: Sendable {
     /// Begins one.
     /// - Returns: nil while another is being taken.
     func begin(_ format: Snapshot.Format) -> SnapshotTask? {
-        guard !isBusy.exchange(true, ordering: .acquiring) else { return nil }
-        return SnapshotTask(stills, format, camera: camera, isLive: isLive, isUTC: isUTC) { [self] in
-            isBusy.store(false, ordering: .releasing)
-        }
+        guard let permit = limit.permit() else { return nil }
+        return SnapshotTask(
+            stills, format, camera: camera, isLive: isLive, isUTC: isUTC, program: program, permit: permit)
     }
 }

@@ -9,7 +9,7 @@ final class ControlExchange {
     private var received: [UInt8] = []
 
     /// How long the recording may send nothing.
-    private static let patience = Duration.seconds(8)
+    static let usualPatience = Duration.seconds(8)
     private static let longestLine = 1 << 20
 
     /// Connects to a socket. If that fails, says why.
@@ -28,7 +28,8 @@ final class ControlExchange {
     }
 
     /// Reads a line, and returns it without its newline; nil if none comes.
-    func readLine() -> String? {
+    /// - Parameter patience: how long the recording may send nothing.
+    func readLine(patience: Duration = usualPatience) -> String? {
         var searched = 0
         while true {
             if let end = received[searched...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -36,20 +37,20 @@ final class ControlExchange {
                 return String(decoding: received[..<end], as: UTF8.self)
             }
             searched = received.count
-            guard searched < Self.longestLine, receive() else { return nil }
+            guard searched < Self.longestLine, receive(patience) else { return nil }
         }
     }
 
     /// Reads bytes; nil if fewer come.
     func readBytes(_ count: Int) -> [UInt8]? {
-        while received.count < count { guard receive() else { return nil } }
+        while received.count < count { guard receive(Self.usualPatience) else { return nil } }
         defer { received.removeFirst(count) }
         return Array(received[..<count])
     }
 
     /// - Returns: false if nothing came in time.
-    private func receive() -> Bool {
-        guard socket.waitUntilReadable(until: .now + Self.patience) else { return false }
+    private func receive(_ patience: Duration) -> Bool {
+        guard socket.waitUntilReadable(until: .now + patience) else { return false }
         return withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 1) { room in
             guard case .received(let count) = socket.receive(into: room) else { return false }
             received += room[..<count]

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ControlProtocol
 import Glibc
 import Output
 import Recorder

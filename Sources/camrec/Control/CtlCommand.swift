@@ -1,4 +1,5 @@
 import ArgumentParser
+import ControlProtocol
 import Files
 import FoundationEssentials
 import Glibc
@@ -22,7 +23,10 @@ struct CtlCommand: ParsableCommand {
               pause         drop frames before they are encoded; time goes on
               resume        end a pause, with a keyframe
               snapshot a.jpg   write a picture of the recording, which loses no frame: .jpg, .jpeg, .png, or -
+              controls      list the camera's controls, with their values
+              control brightness=128   set some of them, until the recording ends and beyond
               stats         print statistics
+              doctor        print as JSON what camrec doctor finds with the recording's rights
               stop          end the recording, like Ctrl-C
 
             The answer is one line of JSON. Exit codes: 0 done; 64 unknown command; 69 refused, or no recording there; \
@@ -61,11 +65,14 @@ struct CtlCommand: ParsableCommand {
         if prometheus, words != ["stats"] { throw ValidationError("--prometheus is for stats; leave it out") }
     }
 
+    /// How long the recording may take to answer.
+    private var patience: Duration { words == ["doctor"] ? .seconds(40) : ControlExchange.usualPatience }
+
     func run() throws {
         let console = Console(isQuiet: false, isVerbose: false)
         if let snapshotFile { try refuseUnusable(snapshotFile, console) }
         let exchange = try ControlExchange(path: path, console: console)
-        guard exchange.send(try line()), let answer = exchange.readLine() else {
+        guard exchange.send(try line()), let answer = exchange.readLine(patience: patience) else {
             console.fail("\(path): no answer; the recording may be ending")
             throw ExitStatus.unavailable
         }
@@ -74,6 +81,9 @@ struct CtlCommand: ParsableCommand {
         if let snapshotFile, outcome?.ok == true {
             return try takeSnapshot(answer, into: snapshotFile, from: exchange, console)
         }
+        if words == ["doctor"], outcome?.ok == true {
+            return try printFindings(answer, from: exchange, console)
+        }
         guard prometheus, outcome?.ok == true else {
             _ = DescriptorWriter.write(answer + "\n", to: STDOUT_FILENO)
             guard outcome?.ok == true else { throw ExitStatus.unavailable }
@@ -81,6 +91,22 @@ struct CtlCommand: ParsableCommand {
         }
         try printMetrics(answer, console)
     }
+
+    private func printFindings(
+        _ answer: String, from exchange: ControlExchange, _ console: Console
+    ) throws(ExitStatus) {
+        let reply = try? JSONDecoder().decode(ControlReply.self, from: Data(answer.utf8))
+        guard let count = reply?.bytes, (1...Self.longestFindings).contains(count),
+            let findings = exchange.readBytes(count)
+        else {
+            console.fail("\(path): the findings did not arrive; the recording may be ending")
+            throw .unavailable
+        }
+        _ = DescriptorWriter.write(String(decoding: findings, as: UTF8.self), to: STDOUT_FILENO)
+    }
+
+    /// More than a recording sends.
+    private static let longestFindings = 2 << 20
 
     private func takeSnapshot(
         _ answer: String, into file: String, from exchange: ControlExchange, _ console: Console
@@ -102,7 +128,8 @@ struct CtlCommand: ParsableCommand {
             console.fail("\(path): the recording's statistics are another version's; restart it to update it")
             throw ExitStatus.unavailable
         }
-        let metrics = statistics.prometheus(recording: path) { Volume.space(of: $0)?.free }
-        _ = DescriptorWriter.write(metrics, to: STDOUT_FILENO)
+        var metrics = PrometheusText()
+        RecordingMetrics([(path, statistics)]).add(to: &metrics) { Volume.space(of: $0)?.free }
+        _ = DescriptorWriter.write(metrics.text, to: STDOUT_FILENO)
     }
 }

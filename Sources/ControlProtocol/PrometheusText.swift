@@ -1,32 +1,37 @@
 /// Metrics in the text format that Prometheus reads
 /// (prometheus.io/docs/instrumenting/exposition_formats, version 0.0.4).
-struct PrometheusText {
-    /// Labels that every sample has.
-    private let common: [(name: String, value: String)]
-    private(set) var text = ""
+public struct PrometheusText {
+    /// The metrics so far, each line with its newline.
+    public private(set) var text = ""
 
     /// One value of a metric.
-    struct Sample {
-        var labels: [(name: String, value: String)] = []
+    public struct Sample {
+        var labels: [(name: String, value: String)]
         let value: Double
+
+        /// - Parameter labels: what tells it from the metric's other values.
+        public init(labels: [(name: String, value: String)] = [], value: Double) {
+            (self.labels, self.value) = (labels, value)
+        }
     }
 
-    init(labels: [(name: String, value: String)]) { common = labels }
+    /// Creates a text without metrics.
+    public init() {}
 
     /// Adds a metric that only grows; its name ends with `_total`. Without a sample it is left out.
-    mutating func addCounter(_ name: String, _ help: String, _ samples: [Sample]) {
+    public mutating func addCounter(_ name: String, _ help: String, _ samples: [Sample]) {
         add(name, "counter", help, samples.map { (name, $0) })
     }
 
     /// Adds a metric that may shrink. Without a sample it is left out.
-    mutating func addGauge(_ name: String, _ help: String, _ samples: [Sample]) {
+    public mutating func addGauge(_ name: String, _ help: String, _ samples: [Sample]) {
         add(name, "gauge", help, samples.map { (name, $0) })
     }
 
     /// Adds histograms, one for each set of labels. Without one the metric is left out.
     mutating func addHistogram(
         _ name: String, _ help: String,
-        _ histograms: [(labels: [(name: String, value: String)], latencies: LatencyBuckets.Snapshot)]
+        _ histograms: [(labels: [(name: String, value: String)], latencies: LatencyCounts)]
     ) {
         add(
             name, "histogram", help,
@@ -47,8 +52,9 @@ struct PrometheusText {
         guard !samples.isEmpty else { return }
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
         for (name, sample) in samples {
-            let labels = (common + sample.labels).map { "\($0.name)=\"\(Self.escape($0.value))\"" }
-            text += "\(name){\(labels.joined(separator: ","))} \(Self.number(sample.value))\n"
+            let labels = sample.labels.map { "\($0.name)=\"\(Self.escape($0.value))\"" }
+            let braces = labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}"
+            text += "\(name)\(braces) \(Self.number(sample.value))\n"
         }
     }
 

@@ -1,29 +1,30 @@
 import Glibc
-import Processes
 import Time
 
-/// Runs this program in a child process: whatever a driver does to the child, this process continues.
+/// Runs a program and reads what it prints: whatever a driver does to the child, this process continues.
 public enum ChildProcess {
     /// How the child ended.
     public enum Ending: Sendable, Equatable {
-        /// It succeeded; includes up to 64 KiB of its standard output.
-        case done([UInt8])
-        /// It failed, with a signal or an exit code.
+        /// With up to 256 KiB of its standard output.
+        case ended(SpawnedProcess.Ending, output: [UInt8])
+        /// Why it did not start, or its end is not known.
         case failed(String)
         /// It wrote nothing for too long, and was killed.
         case silent
     }
 
-    private static let mostBytes = 64 << 10
+    private static let mostBytes = 256 << 10
     /// How long to wait for a killed process to end; one that hangs in the kernel never does.
     private static let lastPatience = Duration.seconds(1)
 
-    /// Runs this program and waits for its end. Environment and standard error are this process's.
+    /// Runs a program and waits for its end. Standard error is this process's.
     /// - Parameters:
-    ///   - program: its file; tests use another one.
+    ///   - program: its file; by default this program's.
+    ///   - environment: as `NAME=VALUE`; nil for this process's.
     ///   - patience: how long it may write nothing; nil for no limit.
     public static func run(
-        program: String = "/proc/self/exe", _ arguments: [String], patience: Duration?
+        program: String = "/proc/self/exe", _ arguments: [String], environment: [String]? = nil,
+        patience: Duration?
     ) -> Ending {
         var ends: (Int32, Int32) = (-1, -1)
         let result = withUnsafeMutablePointer(to: &ends) {
@@ -35,7 +36,8 @@ public enum ChildProcess {
         let child: SpawnedProcess
         do throws(SpawnedProcess.Failure) {
             defer { close(ends.1) }
-            child = try SpawnedProcess(program, arguments, output: ends.1)
+            child = try SpawnedProcess(
+                program, arguments, environment: environment, output: ends.1)
         } catch { return .failed("not started: \(error)") }
         var output: [UInt8] = []
         if read(ends.0, patience: patience, into: &output) { return ending(of: child, output) }
@@ -63,8 +65,7 @@ public enum ChildProcess {
 
     private static func ending(of child: SpawnedProcess, _ output: [UInt8]) -> Ending {
         do throws(SpawnedProcess.Failure) {
-            let ending = try child.wait()
-            return ending == .exited(0) ? .done(output) : .failed("\(ending)")
+            return .ended(try child.wait(), output: output)
         } catch { return .failed("\(error)") }
     }
 }

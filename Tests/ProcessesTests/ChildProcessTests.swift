@@ -1,4 +1,4 @@
-import Diagnostics
+import Processes
 import Testing
 
 /// What happens to processes that hang or are killed.
@@ -9,18 +9,28 @@ import Testing
 
     @Test("returns the child's output, up to a limit")
     func done() {
-        #expect(run("printf abc") == .done(Array("abc".utf8)))
-        #expect(run("head -c 100000 /dev/zero") == .done([UInt8](repeating: 0, count: 65536)))
+        #expect(run("printf abc") == .ended(.exited(0), output: Array("abc".utf8)))
+        #expect(
+            run("head -c 300000 /dev/zero")
+                == .ended(.exited(0), output: [UInt8](repeating: 0, count: 256 << 10)))
     }
 
     @Test("reports a signal and an exit code")
     func failed() {
-        #expect(run("echo abc; kill -ABRT $$") == .failed("signal 6, Aborted"))
-        #expect(run("exit 3") == .failed("exit code 3"))
+        #expect(
+            run("echo abc; kill -ABRT $$") == .ended(.killed(signal: 6), output: Array("abc\n".utf8)))
+        #expect(run("exit 3") == .ended(.exited(3), output: []))
         guard case .failed = ChildProcess.run(program: "/nowhere", [], patience: .seconds(1)) else {
             Issue.record("a program that is not there was run")
             return
         }
+    }
+
+    @Test("the child has the given environment and no other variable")
+    func environment() {
+        #expect(
+            ChildProcess.run(program: "/usr/bin/env", [], environment: ["A=1"], patience: nil)
+                == .ended(.exited(0), output: Array("A=1\n".utf8)))
     }
 
     @Test("kills a silent child")

@@ -1,11 +1,9 @@
+import ControlProtocol
 import FoundationEssentials
 import Testing
-import Time
-
-@testable import Recorder
 
 /// Statistics as Prometheus reads them.
-struct PrometheusTests {
+struct RecordingMetricsTests {
     /// A reply as a recording gives it.
     private static let reply = #"""
         {"ok":true,"stats":{"state":"paused","seconds":1.5,"captured":90,"droppedByDriver":1,"corrupt":2,
@@ -18,8 +16,9 @@ struct PrometheusTests {
     private func lines(recording: String = "cam", freeBytes: Int? = 4096) throws -> [String] {
         let reply = try JSONDecoder().decode(ControlReply.self, from: Data(Self.reply.utf8))
         let statistics = try #require(reply.stats)
-        return statistics.prometheus(recording: recording) { $0 == "/videos" ? freeBytes : nil }
-            .split(separator: "\n").map(String.init)
+        var metrics = PrometheusText()
+        RecordingMetrics([(recording, statistics)]).add(to: &metrics) { $0 == "/videos" ? freeBytes : nil }
+        return metrics.text.split(separator: "\n").map(String.init)
     }
 
     @Test("each count is a sample, with the recording, and its encoder or output, as labels")
@@ -81,19 +80,27 @@ struct PrometheusTests {
                 "camrec_paused{recording=\"a\\\"\u{301}\r\\nb\"} 1"))
     }
 
-    @Test("a latency counts under the lowest bound that it does not exceed")
-    func buckets() throws {
-        let latencies = LatencyBuckets()
-        #expect(latencies.snapshot == nil)
-        for time in [.zero, .milliseconds(1), .nanoseconds(1_000_001), .seconds(5), .seconds(6)] as [Duration]
-        {
-            latencies.record(time)
-        }
-        latencies.record(.milliseconds(-1))
-        let snapshot = try #require(latencies.snapshot)
-        #expect(snapshot.counts == [3, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1])
-        #expect(snapshot.counts.count == snapshot.bounds.count + 1)
-        #expect(snapshot.bounds.first == 0.001 && snapshot.bounds.last == 5)
-        #expect(abs(snapshot.sum - 11.002000001) < 1e-9)
+    @Test("several recordings share each metric, which is described once")
+    func several() throws {
+        let reply = try JSONDecoder().decode(ControlReply.self, from: Data(Self.reply.utf8))
+        let statistics = try #require(reply.stats)
+        var metrics = PrometheusText()
+        RecordingMetrics([("door", statistics), ("yard", statistics)]).add(to: &metrics) { _ in nil }
+        let lines = metrics.text.split(separator: "\n").map(String.init)
+        let described = lines.filter { $0.hasPrefix("# TYPE") }
+        #expect(Set(described).count == described.count)
+        let captured = try #require(lines.firstIndex(of: "# TYPE camrec_captured_frames_total counter"))
+        #expect(
+            lines[(captured + 1)...].prefix(2) == [
+                #"camrec_captured_frames_total{recording="door"} 90"#,
+                #"camrec_captured_frames_total{recording="yard"} 90"#,
+            ])
+    }
+
+    @Test("a metric without labels has no braces")
+    func plain() {
+        var metrics = PrometheusText()
+        metrics.addGauge("camweb_viewers", "How many watch.", [.init(value: 2)])
+        #expect(metrics.text.hasSuffix("\ncamweb_viewers 2\n"))
     }
 }

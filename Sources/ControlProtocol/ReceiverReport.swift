@@ -1,6 +1,3 @@
-import Output
-import Time
-
 /// One connection of a live output, as in the report and `stats`. Property names are JSON keys.
 public struct ReceiverReport: Codable, Sendable {
     /// The live output it is connected to.
@@ -20,21 +17,13 @@ public struct ReceiverReport: Codable, Sendable {
     /// Why it left; nil while it is connected.
     public let left: String?
 
-    init(_ statistics: ReceiverStatistics, output: String) {
-        self.output = output
-        peer = statistics.peer
-        joinedSeconds = statistics.joined.inSeconds
-        leftSeconds = statistics.left?.inSeconds
-        bytes = statistics.bytes
-        units = statistics.units
-        dropped = statistics.dropped
-        longestLagMilliseconds = statistics.longestLag.inSeconds * 1e3
-        unconfirmedBytes = statistics.unconfirmedBytes
-        left = statistics.departure?.description
-    }
-
-    /// Returns a live output's known connections; none for other outputs.
-    public static func all(of ledger: ReceiverLedger?, output: String) -> [ReceiverReport] {
-        ledger?.content.receivers.map { ReceiverReport($0, output: output) } ?? []
+    public init(
+        output: String, peer: String, joinedSeconds: Double, leftSeconds: Double?, bytes: Int, units: Int,
+        dropped: Int, longestLagMilliseconds: Double, unconfirmedBytes: Int, left: String?
+    ) {
+        (self.output, self.peer, self.joinedSeconds) = (output, peer, joinedSeconds)
+        (self.leftSeconds, self.bytes, self.units, self.dropped) = (leftSeconds, bytes, units, dropped)
+        (self.longestLagMilliseconds, self.unconfirmedBytes) = (longestLagMilliseconds, unconfirmedBytes)
+        self.left = left
     }
 }

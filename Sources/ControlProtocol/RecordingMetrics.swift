@@ -1,0 +1,116 @@
+/// Statistics of several recordings, as metrics for Prometheus.
+public struct RecordingMetrics {
+    private let recordings: [(name: String, statistics: RecordingStatistics)]
+
+    /// - Parameter recordings: the label that tells each from the others, and its statistics.
+    public init(_ recordings: [(name: String, statistics: RecordingStatistics)]) {
+        self.recordings = recordings
+    }
+
+    /// Adds the metrics.
+    /// - Parameter freeBytes: returns the room left in a folder; nil if unknown.
+    public func add(to metrics: inout PrometheusText, freeBytes: (String) -> Int?) {
+        addSource(to: &metrics)
+        addEncoders(to: &metrics)
+        addOutputs(to: &metrics)
+        metrics.addGauge(
+            "camrec_output_free_bytes", "Room left on the disk that an output is on.",
+            outputs { output in output.folder.flatMap(freeBytes) })
+    }
+
+    private func addSource(to metrics: inout PrometheusText) {
+        metrics.addGauge(
+            "camrec_recording_seconds", "Time since the recording began.", samples { $0.seconds })
+        metrics.addGauge(
+            "camrec_paused", "Whether the recording is paused.",
+            samples { $0.state == .paused ? 1 : 0 })
+        metrics.addCounter(
+            "camrec_captured_frames_total", "Frames that the camera delivered.",
+            samples { Double($0.captured) })
+        metrics.addCounter(
+            "camrec_lost_frames_total", "Frames that no encoder got, by reason.",
+            each { statistics in
+                [
+                    ("driver", statistics.droppedByDriver), ("corrupt", statistics.corrupt),
+                    ("late", statistics.droppedByUs), ("paused", statistics.paused),
+                ].map { .init(labels: [("reason", $0)], value: Double($1)) }
+            })
+        metrics.addCounter(
+            "camrec_camera_restarts_total", "Times that the camera was restarted.",
+            samples { Double($0.restarts) })
+        metrics.addCounter(
+            "camrec_motion_events_total", "Times that something began to move, with --on-motion.",
+            samples { $0.motionEvents.map(Double.init) })
+        metrics.addGauge(
+            "camrec_motion", "Whether something moves, with --on-motion.",
+            samples { $0.moving.map { $0 ? 1 : 0 } })
+    }
+
+    private func addEncoders(to metrics: inout PrometheusText) {
+        func encoders(_ counts: (RecordingStatistics) -> [Int]) -> [PrometheusText.Sample] {
+            each { statistics in
+                counts(statistics).enumerated().map {
+                    .init(labels: [("encoder", "\($0)")], value: Double($1))
+                }
+            }
+        }
+        metrics.addCounter(
+            "camrec_encoded_frames_total", "Frames that an encoder coded.", encoders { $0.encoded })
+        metrics.addCounter(
+            "camrec_encoder_lost_frames_total", "Frames that went into an encoder and never came out.",
+            encoders { $0.droppedByEncoder })
+        metrics.addCounter(
+            "camrec_encoder_restarts_total", "Times that a failing encoder was reopened.",
+            encoders { $0.encoderRestarts })
+    }
+
+    private func addOutputs(to metrics: inout PrometheusText) {
+        metrics.addCounter(
+            "camrec_output_written_frames_total", "Coded frames that were written.",
+            outputs { $0.written })
+        metrics.addCounter(
+            "camrec_output_lost_frames_total",
+            "Coded frames that were lost: writing failed or hung, or no receiver took them.",
+            outputs { $0.lost })
+        metrics.addCounter(
+            "camrec_output_keyframes_total", "Keyframes that were written.", outputs { $0.keyframes })
+        metrics.addCounter(
+            "camrec_output_bytes_total", "Bytes of coded frames that were written.", outputs { $0.bytes })
+        metrics.addHistogram(
+            "camrec_output_latency_seconds",
+            "Time from capturing a frame to writing it, or to handing it to a live output's senders.",
+            recordings.flatMap { name, statistics in
+                statistics.outputs.compactMap { output in
+                    output.latency.map { ([("recording", name), ("output", output.output)], $0) }
+                }
+            })
+        metrics.addGauge(
+            "camrec_output_receivers", "Receivers that are connected to a live output.",
+            outputs { $0.receivers })
+        metrics.addCounter(
+            "camrec_output_connections_total", "Receivers that have connected to a live output so far.",
+            outputs { $0.connections })
+    }
+
+    private func samples(_ value: (RecordingStatistics) -> Double?) -> [PrometheusText.Sample] {
+        each { statistics in value(statistics).map { [.init(value: $0)] } ?? [] }
+    }
+
+    private func outputs(_ value: (RecordingStatistics.Output) -> Int?) -> [PrometheusText.Sample] {
+        each { statistics in
+            statistics.outputs.compactMap { output in
+                value(output).map { .init(labels: [("output", output.output)], value: Double($0)) }
+            }
+        }
+    }
+
+    private func each(
+        _ samples: (RecordingStatistics) -> [PrometheusText.Sample]
+    ) -> [PrometheusText.Sample] {
+        recordings.flatMap { name, statistics in
+            samples(statistics).map { sample in
+                .init(labels: [("recording", name)] + sample.labels, value: sample.value)
+            }
+        }
+    }
+}

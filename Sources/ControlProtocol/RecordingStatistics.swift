@@ -1,0 +1,95 @@
+/// A recording's progress, as `stats` on the control socket reports it. Property names are the report's.
+public struct RecordingStatistics: Codable, Sendable {
+    public var state: State
+    /// Since the recording began.
+    public var seconds: Double
+    public var captured: Int
+    public var droppedByDriver: Int
+    public var corrupt: Int
+    public var droppedByUs: Int
+    public var paused: Int
+    /// Frames between those of a time lapse; nil from an earlier version.
+    public var notWanted: Int?
+    /// For each encoder.
+    public var encoded: [Int]
+    public var droppedByEncoder: [Int]
+    public var encoderRestarts: [Int]
+    /// The camera's restarts.
+    public var restarts: Int
+    /// Bits per second that the encoder aims at; nil for a quality, or from an earlier version.
+    public var bitRate: Int?
+    /// What the recording can do; nil from an earlier version.
+    public var abilities: Abilities?
+    /// How often something moved; nil without --on-motion.
+    public var motionEvents: Int?
+    /// Whether something moves now; nil without --on-motion.
+    public var moving: Bool?
+    public var outputs: [Output]
+    /// Currently connected receivers.
+    public var receivers: [ReceiverReport]
+
+    public enum State: String, Codable, Sendable {
+        case recording, paused
+    }
+
+    /// Which commands have an effect.
+    public struct Abilities: Codable, Sendable, Hashable {
+        /// `trigger`: pictures stay in memory until then.
+        public var trigger: Bool
+        /// `keyframe`, `bitrate` and `snapshot`: the pictures are encoded here, not in the camera.
+        public var encoding: Bool
+        /// `controls` and `control`: the source is a camera.
+        public var controls: Bool
+
+        public init(trigger: Bool, encoding: Bool, controls: Bool) {
+            (self.trigger, self.encoding, self.controls) = (trigger, encoding, controls)
+        }
+    }
+
+    public struct Output: Codable, Sendable {
+        public var output: String
+        public var written: Int
+        public var keyframes: Int
+        public var bytes: Int
+        public var lost: Int
+        /// From capture to write; nil if nothing was written, or the source has no clock.
+        public var latency: LatencyCounts?
+        /// A file's folder; nil for other outputs.
+        public var folder: String?
+        /// How many are connected to a live output; nil for other outputs.
+        public var receivers: Int?
+        /// How many have connected to it so far.
+        public var connections: Int?
+
+        public init(
+            output: String, written: Int, keyframes: Int, bytes: Int, lost: Int, latency: LatencyCounts?,
+            folder: String?, receivers: Int?, connections: Int?
+        ) {
+            (self.output, self.written, self.keyframes) = (output, written, keyframes)
+            (self.bytes, self.lost, self.latency) = (bytes, lost, latency)
+            (self.folder, self.receivers, self.connections) = (folder, receivers, connections)
+        }
+    }
+
+    /// Statistics of a recording that has just begun.
+    public init(seconds: Double, isPaused: Bool) {
+        (state, self.seconds) = (isPaused ? .paused : .recording, seconds)
+        (captured, droppedByDriver, corrupt, droppedByUs, paused) = (0, 0, 0, 0, 0)
+        (encoded, droppedByEncoder, encoderRestarts, restarts) = ([], [], [], 0)
+        (outputs, receivers) = ([], [])
+    }
+}
+
+/// How many latencies lie in each bucket. Property names are JSON keys.
+public struct LatencyCounts: Codable, Sendable {
+    /// Each bucket's largest latency in seconds; one more bucket has what is above the last.
+    public let bounds: [Double]
+    /// How many lie in each bucket; the last is above the last bound.
+    public let counts: [Int]
+    /// Seconds.
+    public let sum: Double
+
+    public init(bounds: [Double], counts: [Int], sum: Double) {
+        (self.bounds, self.counts, self.sum) = (bounds, counts, sum)
+    }
+}

@@ -1,0 +1,37 @@
+import ControlProtocol
+
+extension RecordingStatistics {
+    /// - Parameters:
+    ///   - seconds: since the recording started.
+    ///   - motion: nil if nobody watches for it.
+    init(
+        _ counters: Counters<CaptureCounter>, _ encoders: [Counters<EncoderCounter>],
+        _ outputs: [RecordingOutput], seconds: Double, isPaused: Bool,
+        motion: MotionLog.Content? = nil
+    ) {
+        self.init(seconds: seconds, isPaused: isPaused)
+        (captured, droppedByDriver) = (counters[.captured], counters[.droppedByDriver])
+        (corrupt, droppedByUs, paused) = (counters[.corrupt], counters[.droppedByUs], counters[.paused])
+        notWanted = counters[.notWanted]
+        encoded = encoders.map { $0[.encoded] }
+        droppedByEncoder = encoders.map { $0[.droppedByEncoder] }
+        encoderRestarts = encoders.map { $0[.restarts] }
+        restarts = counters[.sourceRestarts]
+        (motionEvents, moving) = (motion?.count, motion?.isMoving)
+        self.outputs = outputs.map(Output.init)
+        receivers = outputs.flatMap { ReceiverReport.all(of: $0.receivers, output: $0.name) }
+            .filter { $0.left == nil }
+    }
+}
+
+extension RecordingStatistics.Output {
+    fileprivate init(_ output: RecordingOutput) {
+        let progress = output.progress
+        self.init(
+            output: output.name, written: progress.units, keyframes: progress.keyframes,
+            bytes: progress.bytes, lost: output.counters[.lost] + (output.receivers?.lost ?? 0),
+            latency: output.latencies.snapshot, folder: output.folder,
+            receivers: output.receivers?.content.receivers.count { $0.departure == nil },
+            connections: output.receivers?.content.count)
+    }
+}
