@@ -140,6 +140,8 @@ let package = Package(
                 .embedInCode("Page/picture.js"), .embedInCode("Page/tile.js"),
                 .embedInCode("Page/media.js"), .embedInCode("Page/recordings.js"),
                 .embedInCode("Page/timeline.js"), .embedInCode("Page/playback.js"),
+                .embedInCode("Page/recorder.js"), .embedInCode("Page/controls.js"),
+                .embedInCode("Page/chart.js"),
             ]),
         .executableTarget(
             name: "camrec",

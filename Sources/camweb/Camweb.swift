@@ -15,8 +15,8 @@ struct Camweb: ParsableCommand {
         discussion: """
             Without a CAMERA, camweb shows this machine's services camrec@NAME: those whose settings, \
             /etc/camrec/NAME.conf, have a listen. CAMERA is where camrec --listen offers a stream: tcp://HOST:PORT or \
-            unix:PATH, perhaps after NAME=. With ,control=PATH after it, the recorder's --control-socket, new viewers need \
-            not wait for a keyframe. Open http://127.0.0.1:8080 in a browser on this machine; from \
+            unix:PATH, perhaps after NAME=. With ,control=PATH after it, the recorder's --control-socket, the page has the \
+            recording's figures and the camera's controls, and new viewers need not wait for a keyframe. Open http://127.0.0.1:8080 in a browser on this machine; from \
             another one, use a tunnel: ssh -L 8080:127.0.0.1:8080 HOST. camweb listens beyond the loopback interface only \
             with --password-file, and behind a reverse proxy that has TLS.
 
@@ -85,6 +85,12 @@ struct Camweb: ParsableCommand {
     )
     var behindProxy = false
 
+    @Flag(
+        help:
+            "Without --password-file: let everybody who can connect set controls and bit rates, pause, and trigger. With it, whoever has logged in may."
+    )
+    var allowChanges = false
+
     @Flag(help: "Print only warnings and errors, even on a terminal.")
     var quiet = false
 
@@ -118,6 +124,7 @@ struct Camweb: ParsableCommand {
     private func accessRules(_ console: Console) throws -> AccessRules {
         var access = AccessRules()
         access.isBehindProxy = behindProxy
+        access.allowsChanges = allowChanges
         guard let passwordFile else { return access }
         do throws(PasswordFile.Failure) {
             access.passwords = try PasswordFile(path: passwordFile)

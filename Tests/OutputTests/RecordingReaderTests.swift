@@ -49,6 +49,19 @@ struct RecordingReaderTests {
         return pictures
     }
 
+    @Test("a file that was only begun says so", arguments: [40, 45])
+    func begun(length: Int) throws {
+        _ = try record(CodedStream(.h264, frames: 3), Case(codec: .h264, bFrames: 0, format: .matroska))
+        let begun = try Array(#require(folder.content("in")).prefix(length))
+        folder.write("begun.mkv", begun)
+        let error = #expect(throws: RemuxError.self) {
+            try Remux(folder.path("begun.mkv")).write(
+                to: folder.path("out.h264"), format: .raw(.h264), overwrite: false,
+                interruption: try #require(Interruption()))
+        }
+        #expect(error?.description.contains("ends before its first picture") == true)
+    }
+
     @Test("pieces follow each other: no picture is missing, and none comes twice", arguments: cases)
     func pieces(_ kind: Case) throws {
         // A keyframe every 10 pictures, a third of a second.

@@ -26,8 +26,8 @@ struct ControlRequestTests {
         }
     }
 
-    /// Why a command failed at a recorder with an answer; nil if it did not.
-    private func failure(answer: String?) async throws -> String? {
+    /// What becomes of a command at a recorder with an answer.
+    private func answer(_ answer: String?) async throws -> Result<ControlRequest.Answer, any Error> {
         let path = folder.path("\(UInt32.random(in: 0 ... .max))")
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
@@ -37,15 +37,22 @@ struct ControlRequestTests {
             }
             .bind(unixDomainSocketPath: path).get()
         defer { server.close(promise: nil) }
-        return await failure(at: path)
+        return await result(at: path)
     }
 
-    private func failure(at path: String) async -> String? {
-        do {
-            let loop = MultiThreadedEventLoopGroup.singleton.next()
-            try await ControlRequest.send("keyframe", to: path, on: loop).get()
-            return nil
-        } catch { return (error as? ControlRequest.Failure)?.reason ?? "\(error)" }
+    private func result(at path: String) async -> Result<ControlRequest.Answer, any Error> {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        do { return .success(try await ControlRequest.send("keyframe", to: path, on: loop).get()) } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Why a command failed; nil if it did not.
+    private func failure(answer: String?) async throws -> String? { reason(try await self.answer(answer)) }
+
+    private func reason(_ result: Result<ControlRequest.Answer, any Error>) -> String? {
+        guard case .failure(let error) = result else { return nil }
+        return (error as? ControlRequest.Failure)?.reason ?? "\(error)"
     }
 
     @Test("one that is accepted")
@@ -63,15 +70,24 @@ struct ControlRequestTests {
         arguments: [
             ("hello\n", "no answer of a recorder"), ("\n", "no answer of a recorder"),
             ("{}\n", "no answer of a recorder"),
-            (String(repeating: "a", count: 5000), "an answer without end"),
+            ("{\"ok\":true,\"bytes\":-1}\n", "no answer of a recorder"),
+            ("{\"ok\":true,\"bytes\":99999999999}\n", "no answer of a recorder"),
+            (String(repeating: "a", count: (1 << 20) + 1), "an answer without end"),
         ])
     func damaged(answer: String, reason: String) async throws {
         #expect(try await failure(answer: answer) == reason)
     }
 
+    @Test("what follows the line belongs to the answer, and nothing after that")
+    func body() async throws {
+        let answer = try await answer("{\"bytes\":3,\"ok\":true}\nabcd").get()
+        #expect(String(buffer: answer.body) == "abc")
+        #expect(answer.line == Array("{\"bytes\":3,\"ok\":true}".utf8))
+    }
+
     @Test("a recorder that is not there, or goes away")
     func absent() async throws {
-        #expect(await failure(at: folder.path("none")) == "No such file or directory")
+        #expect(reason(await result(at: folder.path("none"))) == "No such file or directory")
         #expect(try await failure(answer: nil) == "the recorder closed the connection")
     }
 }

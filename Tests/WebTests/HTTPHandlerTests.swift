@@ -18,7 +18,7 @@ struct HTTPHandlerTests {
         let access = AccessDesk(AccessRules(), on: loop, report: { _ in })
         let desk = RequestDesk(
             policy: RequestPolicy(hosts: []), cameras: cameras, access: access,
-            workers: RecordingWorkers(scratchFolder: "/tmp"))
+            workers: RecordingWorkers(scratchFolder: "/tmp"), metrics: MetricsDesk(on: loop))
         channel = EmbeddedChannel(handler: HTTPHandler(desk), loop: loop)
         try channel.connect(to: .init(ipAddress: "127.0.0.1", port: 1)).wait()
     }

@@ -27,6 +27,9 @@ final class AccessDesk: Sendable {
         case none
     }
 
+    /// Whether those who may watch may change something: this machine's other users may not, unless somebody said so.
+    var allowsChanges: Bool { rules.passwords != nil || rules.allowsChanges }
+
     /// The most passwords that wait, each less than a second.
     private static let mostChecks = 8
     private static let cookieName = "camweb"

@@ -15,6 +15,8 @@ final class CameraFeed: Sendable {
     let camera: Camera
     /// Its recordings; nil if nobody knows where they are.
     let recordings: RecordingCatalog?
+    /// Asks its recorder; nil if that has no control socket.
+    let recorder: RecorderLink?
     private let mailbox = FeedMailbox()
     private let demand: ViewerDemand
     private let audience: NIOLoopBoundBox<Audience>
@@ -43,6 +45,7 @@ final class CameraFeed: Sendable {
     ) throws(NetworkError) {
         self.camera = camera
         recordings = camera.recordings.map(RecordingCatalog.init)
+        recorder = camera.control.map { RecorderLink($0, on: eventLoop) }
         self.report = report
         demand = try ViewerDemand(linger: Self.linger)
         audience = .makeBoxSendingValue(Audience(), eventLoop: eventLoop)
@@ -57,6 +60,9 @@ final class CameraFeed: Sendable {
     }
 
     deinit { demand.stop() }
+
+    /// How many watch. Call it on the event loop.
+    var viewerCount: Int { audience.value.viewers.count }
 
     /// Ends the stream for good: the camera is gone. Call it on the event loop.
     func end() {
@@ -102,7 +108,7 @@ final class CameraFeed: Sendable {
         }
     }
 
-    private func noteAnswer(_ result: Result<Void, any Error>) {
+    private func noteAnswer(_ result: Result<ControlRequest.Answer, any Error>) {
         audience.value.keyframes.noteAnswer()
         switch result {
         case .success: audience.value.hasToldOfRefusal = false

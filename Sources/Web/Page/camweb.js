@@ -7,6 +7,8 @@ const summary = document.getElementById("summary");
 // Milliseconds between looks whether cameras have come or gone.
 const interval = 5000;
 let tiles = [];
+// Whether the page may change something.
+let canChange = false;
 
 async function refresh() {
   let cameras;
@@ -15,6 +17,7 @@ async function refresh() {
     if (response.status === 401) location.assign("/login");
     if (!response.ok) throw new Error(await response.text());
     document.getElementById("logout").hidden = !response.headers.has("camweb-user");
+    canChange = response.headers.has("camweb-changes");
     cameras = await response.json();
   } catch (error) {
     // The cameras say so themselves.
@@ -46,8 +49,8 @@ function describe(count) {
   return count === 1 ? "1 camera" : `${count} cameras`;
 }
 
-function makeTile({ name, recordings }) {
-  const tile = new Tile(name, recordings, () => enlarge(tile.isLarge ? null : tile));
+function makeTile({ name, recordings, recorder }) {
+  const tile = new Tile(name, { recordings, recorder, canChange }, () => enlarge(tile.isLarge ? null : tile));
   return tile;
 }
 

@@ -2,6 +2,7 @@
 
 import { MediaPlayer } from "/media.js";
 import { PictureDecoder } from "/picture.js";
+import { Recorder } from "/recorder.js";
 import { Recordings } from "/recordings.js";
 import { LiveStream } from "/stream.js";
 
@@ -15,13 +16,15 @@ export class Tile {
   #drawn = { count: 0, since: null };
   #timer = null;
   #recordings = null;
+  #recorder = null;
   // The latest of the live picture, while a recording is shown.
   #latest = { state: "connecting" };
   #isWatched = false;
 
-  // hasRecordings: whether there may be recordings.
-  // onToggle: called when the picture is clicked.
-  constructor(name, hasRecordings, onToggle) {
+  // recordings, recorder: whether there may be recordings, and a recorder to ask
+  // canChange: whether the page may change something
+  // onToggle: called when the picture is clicked
+  constructor(name, { recordings, recorder, canChange }, onToggle) {
     this.name = name;
     this.#message = make("p", { className: "message" });
     this.#state = make("span", { className: "state" });
@@ -37,7 +40,11 @@ export class Tile {
     const surface = this.#makePlayer(name);
     surface.ariaHidden = "true";
     this.button.append(surface, this.#message);
-    if (hasRecordings) this.#makeRecordings(name);
+    if (recordings) this.#makeRecordings(name);
+    if (recorder) {
+      this.#recorder = new Recorder(name, canChange);
+      this.element.append(this.#recorder.element);
+    }
     this.isLarge = false;
     this.#show({ state: "connecting" });
   }
@@ -63,6 +70,8 @@ export class Tile {
     this.element.classList.toggle("large", isLarge);
     if (isLarge) this.#recordings?.open();
     else this.#recordings?.close();
+    if (isLarge) this.#recorder?.open();
+    else this.#recorder?.close();
     this.button.setAttribute("aria-pressed", String(isLarge));
     this.button.setAttribute("aria-label", `${this.name}: ${isLarge ? "show all cameras" : "show this camera large"}`);
   }

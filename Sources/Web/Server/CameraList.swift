@@ -31,18 +31,24 @@ final class CameraList: Sendable {
     /// Call it on the event loop, as everything else here.
     subscript(name: String) -> CameraFeed? { contents.value.feeds.first { $0.camera.name == name } }
 
+    /// All of them, in the order of the page.
+    var feeds: [CameraFeed] { contents.value.feeds }
+
     /// What the page knows about a camera at first.
     private struct Entry: Encodable {
         let name: String
         /// Whether it may have recordings.
         let recordings: Bool
+        /// Whether its recorder can be asked.
+        let recorder: Bool
     }
 
     /// The list for the page.
     var json: String {
         JSON.text(
             of: contents.value.feeds.map {
-                Entry(name: $0.camera.name, recordings: $0.recordings != nil)
+                Entry(
+                    name: $0.camera.name, recordings: $0.recordings != nil, recorder: $0.recorder != nil)
             })
     }
 

@@ -65,6 +65,8 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     ) {
         switch answer {
         case .later(let response):
+            // Whoever answers has a patience of its own.
+            deadline?.cancel()
             response.assumeIsolated().whenComplete { [self] result in
                 guard context.channel.isActive else { return }
                 let response = (try? result.get()) ?? Response(Refusal.unavailable("camweb ends"))

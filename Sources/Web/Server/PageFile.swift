@@ -9,6 +9,9 @@ enum PageFile: String, Hashable, Sendable, CaseIterable {
     case tile = "/tile.js"
     case media = "/media.js"
     case recordings = "/recordings.js"
+    case recorder = "/recorder.js"
+    case controls = "/controls.js"
+    case chart = "/chart.js"
     case timeline = "/timeline.js"
     case playback = "/playback.js"
 
@@ -23,7 +26,8 @@ enum PageFile: String, Hashable, Sendable, CaseIterable {
         case .document: "text/html; charset=utf-8"
         case .style: "text/css; charset=utf-8"
         case .icon: "image/svg+xml"
-        case .main, .stream, .picture, .tile, .media, .recordings, .timeline, .playback:
+        case .main, .stream, .picture, .tile, .media, .recordings, .timeline, .playback, .recorder,
+            .controls, .chart:
             "text/javascript; charset=utf-8"
         }
     }
@@ -39,6 +43,9 @@ enum PageFile: String, Hashable, Sendable, CaseIterable {
         case .tile: PackageResources.tile_js
         case .media: PackageResources.media_js
         case .recordings: PackageResources.recordings_js
+        case .recorder: PackageResources.recorder_js
+        case .controls: PackageResources.controls_js
+        case .chart: PackageResources.chart_js
         case .timeline: PackageResources.timeline_js
         case .playback: PackageResources.playback_js
         }

@@ -9,6 +9,7 @@ struct RequestDesk: Sendable {
     let cameras: CameraList
     let access: AccessDesk
     let workers: RecordingWorkers
+    let metrics: MetricsDesk
 
     /// Whether a request asks for a WebSocket.
     static func isWebSocket(_ head: HTTPRequestHead) -> Bool {
@@ -47,11 +48,15 @@ struct RequestDesk: Sendable {
     func answer(to head: HTTPRequestHead, form: ByteBuffer, from client: ClientAddress) -> Answer {
         do throws(Refusal) {
             let authority = try policy.checkForm(head)
-            guard Route(head.uri) == .login else {
-                return .response(access.logOut(head, authority: authority))
+            let form = FormBody(form.readableBytesView)
+            switch Route(head.uri) {
+            case .login: return .later(access.logIn(form, head, from: client, authority: authority))
+            case .recorder(let name, .command):
+                guard access.access(of: head) != .none else { throw Refusal.notLoggedIn }
+                guard access.allowsChanges else { throw Refusal.noChanges }
+                return .later(try recorder(of: name, authority: authority).carryOut(form))
+            default: return .response(access.logOut(head, authority: authority))
             }
-            return .later(
-                access.logIn(FormBody(form.readableBytesView), head, from: client, authority: authority))
         } catch {
             return .response(Response(error))
         }
@@ -75,11 +80,14 @@ struct RequestDesk: Sendable {
                 return .response(
                     Response(
                         type: "application/json", body: Array(cameras.json.utf8), authority: authority,
-                        extra: access.headers))
+                        extra: access.headers.merging(changes) { old, _ in old }))
             case .live(let name):
                 guard cameras[name] == nil else { throw Refusal.needsWebSocket }
                 guard let (feed, form) = container(called: name) else { throw Refusal.unknownPath }
                 return .stream(feed, form, authority: authority)
+            case .recorder(let name, let target):
+                return .later(try recorder(of: name, authority: authority).answer(target))
+            case .metrics: return .later(metricsResponse(authority: authority))
             case .recordings(let name, let target):
                 return .recording(try recording(of: name, target, head, authority: authority))
             case nil: throw Refusal.unknownPath
@@ -87,6 +95,24 @@ struct RequestDesk: Sendable {
         } catch {
             return .response(Response(error))
         }
+    }
+
+    /// Tells the page whether it may change something.
+    private var changes: [String: String] { access.allowsChanges ? ["Camweb-Changes": "allowed"] : [:] }
+
+    private func recorder(of name: String, authority: String) throws(Refusal) -> RecorderDesk {
+        guard let feed = cameras[name] else { throw .unknownPath }
+        return try RecorderDesk(feed, authority: authority)
+    }
+
+    /// Prometheus asks without a page, which would look whether cameras have come or gone.
+    private func metricsResponse(authority: String) -> EventLoopFuture<Response> {
+        cameras.refresh()
+        return metrics.text(for: cameras.feeds).assumeIsolated().map { text in
+            Response(
+                type: "text/plain; version=0.0.4; charset=utf-8", body: Array(text.utf8),
+                authority: authority)
+        }.nonisolated()
     }
 
     /// What a browser gets that has not logged in; nil for what everybody may have.

@@ -12,14 +12,24 @@ enum Route: Hashable {
     /// Where the button goes that ends a session.
     case logout
 
+    /// What a camera's recorder says, and what it is told.
+    case recorder(camera: String, RecorderTarget)
+    /// What Prometheus reads.
+    case metrics
     /// A camera's recordings.
     case recordings(camera: String, RecordingTarget)
 
     private static let live = "/live/"
     private static let recordings = "/recordings/"
+    private static let recorders = "/cameras/"
 
     /// Whether it takes a form, with POST.
-    var takesForm: Bool { self == .login || self == .logout }
+    var takesForm: Bool {
+        switch self {
+        case .login, .logout, .recorder(_, .command): true
+        default: false
+        }
+    }
 
     /// Reads a request's target; nil if it leads nowhere.
     init?(_ target: String) {
@@ -28,6 +38,12 @@ enum Route: Hashable {
             self = .page(file)
         } else if path == "/cameras.json" {
             self = .cameras
+        } else if path == "/metrics" {
+            self = .metrics
+        } else if path.hasPrefix(Self.recorders),
+            let (camera, target) = RecorderTarget.read(path.dropFirst(Self.recorders.count))
+        {
+            self = .recorder(camera: camera, target)
         } else if path == "/login" {
             self = .login
         } else if path == "/logout" {

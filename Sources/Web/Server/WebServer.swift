@@ -14,6 +14,7 @@ public final class WebServer: Sendable {
     private let group: MultiThreadedEventLoopGroup
     private let interruption: Interruption
     private let access: AccessDesk
+    private let metrics: MetricsDesk
 
     /// The most connections at a time.
     private static let mostConnections = 256
@@ -39,6 +40,7 @@ public final class WebServer: Sendable {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let access = AccessDesk(rules, on: loop, report: report)
+        let metrics = MetricsDesk(on: loop)
         do throws(NetworkError) {
             let cameras = CameraList(source, on: loop, report: report) { (camera) throws(NetworkError) in
                 try CameraFeed(camera, on: loop, interruption: interruption, report: report)
@@ -48,20 +50,23 @@ public final class WebServer: Sendable {
             let policy = RequestPolicy(hosts: hosts + [own])
             let desk = RequestDesk(
                 policy: policy, cameras: cameras, access: access,
-                workers: RecordingWorkers(scratchFolder: scratchFolder))
+                workers: RecordingWorkers(scratchFolder: scratchFolder), metrics: metrics)
             self.address = try Self.listen(on: address, group, desk)
         } catch {
             access.stop()
+            metrics.stop()
             try? group.syncShutdownGracefully()
             throw .network(error)
         }
         (self.group, self.interruption, self.access) = (group, interruption, access)
+        self.metrics = metrics
     }
 
     /// Serves until the interruption.
     public func run() {
         _ = interruption.wait()
         access.stop()
+        metrics.stop()
         try? group.syncShutdownGracefully()
     }
 

@@ -72,12 +72,12 @@ chmod 600 users
 echo wrong >damaged && chmod 600 damaged
 refuses_web "access: a damaged password file" 64 "damaged:1: not USER:HASH" --password-file damaged $tcp
 
-"$CAMREC" --encoder software --latency realtime --verbose --listen "unix:$work/door" --overwrite --device test --size 640x360 2>door.log &
+"$CAMREC" --encoder software --latency realtime --verbose --listen "unix:$work/door" --control-socket control --overwrite --device test --size 640x360 2>door.log &
 recorder=$!
 background+=("$recorder")
 await 20 grep -q '^listening on ' door.log || fail "the recorder" "$(cat door.log)"
 
-serves --listen 127.0.0.1:0 --password-file users "door=unix:$work/door"
+serves --listen 127.0.0.1:0 --password-file users "door=unix:$work/door,control=$work/control"
 check "access: what nobody may do without a session, and what a session may" web access "$web_port" door maria "$password"
 check "access: a login on the page, light" web login "$page/" door maria "$password" --screenshot login.png
 check "access: on a phone, dark" web login "$page/" door maria "$password" --size 390x844 --dark --screenshot login-phone.png

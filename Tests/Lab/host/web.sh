@@ -137,9 +137,13 @@ refusals=$!
 web outage "$page" door >outage.log 2>&1 &
 viewer=$!
 if await 60 grep -q '^live' outage.log; then
+    # A file that was only begun would have no pictures.
+    has_begun() { [ "$(stat -c %s "$(find rec -name '*.mkv' | sort | tail -n 1)")" -gt 4000 ]; }
+    await 20 has_begun || true
     kill -KILL "$door"
     wait "$door" 2>/dev/null || true
     await 60 grep -q '^down' outage.log || true
+    sleep 2 # so long a gap can be seen on a phone's time line
     records_live door.log door.json "127.0.0.1:$door_port" "${test_source[@]}" "${door_files[@]}"
     door=$recorder
 fi
@@ -298,6 +302,65 @@ for viewer in "${viewers[@]}"; do wait "$viewer" || fail "a late viewer" "$(cat 
 check "a late viewer: its first picture is a keyframe made for it" "$PYTHON" "$LAB/verify/receivers.py" newcomer late.h264 1800 first.h264 second.h264
 check "a late viewer: that one cannot be had is told once" test "$(grep -c '^mute: no keyframe for a new viewer.*No such file' web.log)" = 1
 stops "a late viewer: camweb ends" "$server"
+
+# The recorder's figures, and what it can be told
+records_live panel.log panel.json "unix:$work/panel" --device test --size 640x360 --keyframe-interval 1000 --control-socket panel-control panel.h264
+panel=$recorder
+serves --allow-changes "panel=unix:$work/panel,control=$work/panel-control" "gone=unix:$work/none,control=$work/none-control" bare=tcp://127.0.0.1:1
+check "the recorder on the page: figures, buttons, doctor" web recorder "$page" panel --screenshot panel.png
+check "the recorder on the page: dark, on a phone" web recorder "$page" panel --dark --size 390x844 --screenshot panel-phone.png
+tell() { # CODE FORM [CURL_OPTION]...: camweb answers a form with CODE
+    local wanted=$1 form=$2 found
+    shift 2
+    found=$(curl -s -o said -w '%{http_code}' -H "${origin-Origin: ${page%/}}" "$@" --data-raw "$form" "${page}cameras/panel/command")
+    [ "$found" = "$wanted" ] || { echo "$form: $found in place of $wanted: $(cat said)"; return 1; }
+}
+commands() {
+    tell 200 command=keyframe && tell 200 'command=bitrate&value=2.5M' && tell 200 command=pause && tell 200 command=resume || return
+    # In the recorder's words.
+    tell 409 command=trigger && grep -q 'record with --ring' said || return
+    tell 409 'command=control&name=brightness&value=1' && grep -q 'no camera' said || return
+    tell 409 'command=bitrate&value=9999M' || return
+    # No command of the page
+    tell 400 command=stop && tell 400 '' && tell 400 'command=bitrate' && tell 400 'command=bitrate&value=2M%0Astop' || return
+    tell 400 'command=control&name=a%0Astop&value=1' && tell 400 'command=control&name=a&value=1%0Astop' || return
+    tell 400 'command=control&name=a&value=1,b=2' && tell 400 'command=keyframe&command=stop' && tell 400 'command=%zz' || return
+    # Not the page
+    origin='Origin: http://evil.example' tell 403 command=pause && origin='' tell 403 command=pause || return
+    tell 403 command=pause -H 'Host: evil.example' && tell 400 command=pause -H 'Content-Type: text/plain' || return
+    tell 413 "command=$(head -c 5000 /dev/zero | tr '\0' a)"
+}
+check "commands: each one, and what is refused" commands
+check "commands: the recorder goes on" "$CAMREC" ctl panel-control stats
+asks() { # PATH CODE
+    local found
+    found=$(curl -s -o said -w '%{http_code}' "$page$1")
+    [ "$found" = "$2" ] || { echo "$1: $found in place of $2: $(cat said)"; return 1; }
+}
+questions() {
+    asks cameras/panel/stats.json 200 && asks cameras/panel/doctor.json 200 && asks cameras/panel/snapshot.jpg 200 || return
+    asks cameras/panel/controls.json 409 && asks cameras/panel/command 405 && asks cameras/none/stats.json 404 || return
+    asks cameras/gone/stats.json 503 && grep -q 'No such file' said || return
+    asks cameras/bare/stats.json 404 && grep -q 'control-socket' said && asks cameras/panel/../../etc 404 || return
+}
+check "questions: each one, and what is refused" questions
+measures() {
+    curl -sf -D head.txt "${page}metrics" >metrics.txt && grep -qi '^content-type: text/plain; version=0.0.4' head.txt || return
+    grep -qx 'camrec_up{recording="panel"} 1' metrics.txt && grep -qx 'camrec_up{recording="gone"} 0' metrics.txt || return
+    grep -qE '^camrec_captured_frames_total\{recording="panel"\} [1-9]' metrics.txt || return
+    grep -qE '^camrec_output_free_bytes\{recording="panel",output="panel.h264"\} [1-9]' metrics.txt || return
+    # All that camrec itself says, under another name.
+    diff <("$CAMREC" ctl panel-control stats --prometheus | sed -E 's/ [-0-9.e+]+$//; s/recording="[^"]*"/recording="panel"/' | sort) \
+        <(grep -vE 'camrec_up|camweb_' metrics.txt | sed -E 's/ [-0-9.e+]+$//' | sort)
+}
+check "metrics: of each recorder that answers" measures
+stops "the recorder on the page: camweb ends" "$server"
+serves "panel=unix:$work/panel,control=$work/panel-control"
+check "without --allow-changes: the page only shows" web shows "$page" panel
+check "without --allow-changes: nothing can be changed" tell 403 command=pause
+stops "without --allow-changes: camweb ends" "$server"
+stops "the recorder on the page: it ends" "$panel"
+check "the recorder on the page: its recording is sound" decodes_silently panel.h264
 
 # Noise, which no encoder can compress: what a viewer does not read soon fills its buffer.
 ffmpeg -nostdin -v error -f lavfi -i color=gray:s=160x120:r=30,noise=alls=100:allf=t -frames:v 750 -pix_fmt yuv420p noise.y4m

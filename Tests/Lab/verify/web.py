@@ -15,6 +15,12 @@ usage: web.py live URL [--large] [--dark] [--size WxH] [--screenshot FILE] [--ta
                                         the time line shows what was recorded and what was not; a click plays the picture of
                                         that time, across files and over a gap; a keyframe is seen while looking for a time.
                                         Prints the address of a download, and what it must have
+       web.py recorder URL NAME [--dark] [--size WxH] [--screenshot FILE]
+                                        the figures move, and each button does what it says: to the live picture, and in the
+                                        recorder's own figures
+       web.py shows URL NAME            the figures move, and nothing can be changed
+       web.py control URL NAME CONTROL [--screenshot FILE]
+                                        the slider of a camera's control makes the live picture brighter, with the keyboard
        web.py reads PORT NAME FILE [--pause SECONDS] [--pictures N]
                                         writes the stream as a viewer gets it, up to its end or that many pictures; it
                                         reads nothing for a while after the first picture
@@ -45,6 +51,7 @@ import ssl
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 import urllib.parse
@@ -323,6 +330,151 @@ def recordings(options):
     print(f"{href} from {begun:.3f} to {crossed:.3f}, gap {gap_end - gap_begin:.3f} s")
 
 
+class Panel:
+    """The part of a large camera that shows its recorder."""
+
+    def __init__(self, browser, options):
+        self.name = options.names[0]
+        self.page = browser.open(options.url, tuple(map(int, options.size.split("x"))), options.dark)
+        self.one = f"document.querySelector('[data-name={json.dumps(self.name)}]')"
+        self.page.wait(f"{self.one} !== null", "the camera on the page")
+        self.page.evaluate(f"{self.one}.querySelector('button').focus()")
+        self.page.press("Enter", "\r")
+        self.page.wait(f"{self.one}.querySelector('.chart strong').textContent.includes('bit/s')", "a bit rate")
+
+    def stats(self):
+        return self.page.evaluate(
+            f"fetch('/cameras/{urllib.parse.quote(self.name)}/stats.json').then((answer) => answer.json())")["stats"]
+
+    def button(self, text):
+        return f"[...{self.one}.querySelectorAll('.recorder button')].find((e) => e.textContent === {json.dumps(text)})"
+
+    def press(self, text):
+        self.page.wait(f"{self.button(text)}?.disabled === false", f"{text} can be pressed")
+        self.page.evaluate(f"{self.button(text)}.click()")
+
+    def until(self, what, happened):
+        """Waits until the recorder's figures say so; returns them."""
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            stats = self.stats()
+            if happened(stats):
+                return stats
+            time.sleep(0.1)
+        raise Failed(f"{what}: the recorder says {stats}")
+
+    def open(self, title):
+        self.page.evaluate(f"[...{self.one}.querySelectorAll('summary')].find((e) => e.textContent === {json.dumps(title)}).click()")
+
+    def finish(self):
+        if self.page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            raise Failed("the page is wider than the window")
+        complaints = [found for found in self.page.complaints() if " 503 " not in found]
+        if complaints:
+            raise Failed(f"the browser complains: {complaints}")
+
+
+def keyframes(stats):
+    return max(output["keyframes"] for output in stats["outputs"])
+
+
+def recorder(options):
+    with tempfile.TemporaryDirectory() as downloads, Browser() as browser:
+        browser.command("Browser.setDownloadBehavior", behavior="allow", downloadPath=downloads)
+        panel = Panel(browser, options)
+        watch(panel.page, panel.name)
+        panel.page.wait(f"/[1-9].*[/]s/.test({panel.one}.querySelectorAll('.chart strong')[1].textContent)", "a rate of pictures")
+        panel.page.wait(f"/nothing lost|frames/.test({panel.one}.querySelector('.losses').textContent)", "what was lost")
+
+        before = keyframes(panel.stats())
+        panel.press("Keyframe")
+        panel.until("a keyframe", lambda stats: keyframes(stats) > before)
+
+        panel.page.evaluate(f"{panel.one}.querySelector('.rate input').value = '0.4'")
+        panel.press("Set bit rate")
+        panel.until("another bit rate", lambda stats: stats["bitRate"] == 400000)
+
+        panel.press("Snapshot")
+        panel.page.wait(f"/^saved as .*jpg$/.test({panel.one}.querySelector('.recorder > .note').textContent)", "a snapshot")
+        deadline = time.monotonic() + PATIENCE
+        while not (found := [path for path in pathlib.Path(downloads).iterdir() if path.suffix == ".jpg"]):
+            if time.monotonic() > deadline:
+                raise Failed(f"no snapshot was saved: {os.listdir(downloads)}")
+            time.sleep(0.05)
+        size = subprocess.run(["ffprobe", "-v", "error", "-show_entries", "stream=width,height", "-of", "csv=p=0", found[0]],
+                              capture_output=True, text=True, check=True).stdout.strip()
+        if size != "640,360":
+            raise Failed(f"the snapshot is {size}")
+
+        panel.press("Pause")
+        paused = panel.until("a pause", lambda stats: stats["state"] == "paused")["paused"]
+        still = panel.until("pictures in the pause", lambda stats: stats["paused"] > paused + 20) and read(panel.page, panel.name)
+        panel.until("more of them", lambda stats: stats["paused"] > paused + 40)
+        if read(panel.page, panel.name)["number"] != still["number"]:
+            raise Failed("the live picture moves in a pause")
+        panel.page.wait(f"/[1-9][0-9]* frames not recorded during pauses/.test({panel.one}.querySelector('.losses').textContent)",
+                        "the pause among the losses")
+        panel.press("Resume")
+        panel.until("recording again", lambda stats: stats["state"] == "recording")
+        watch(panel.page, panel.name)
+
+        panel.open("Doctor")
+        panel.page.wait(f"{panel.one}.querySelectorAll('.findings li').length > 3", "the doctor's findings")
+        if options.screenshot:
+            panel.page.evaluate(f"{panel.one}.querySelector('.recorder').scrollIntoView()")
+            panel.page.screenshot(options.screenshot)
+        panel.finish()
+
+
+def shows(options):
+    with Browser() as browser:
+        panel = Panel(browser, options)
+        for text in ("Keyframe", "Pause", "Set bit rate"):
+            if not panel.page.evaluate(f"{panel.button(text)}.disabled"):
+                raise Failed(f"{text} can be pressed")
+        answer = panel.page.evaluate(
+            f"fetch('/cameras/{urllib.parse.quote(panel.name)}/command', {{ method: 'POST', body: 'command=pause', "
+            "headers: { 'Content-Type': 'application/x-www-form-urlencoded' } }).then((answer) => answer.status)")
+        if answer != 403 or panel.stats()["state"] != "recording":
+            raise Failed(f"a pause is answered with {answer}")
+
+
+def brightness(page, name):
+    """The mean of the live picture, from 0 to 255."""
+    return page.evaluate(f"""((surface) => {{
+      const canvas = new OffscreenCanvas(64, 36), context = canvas.getContext("2d");
+      context.drawImage(surface, 0, 0, 64, 36);
+      const {{ data }} = context.getImageData(0, 0, 64, 36);
+      return data.filter((_, index) => index % 4 < 3).reduce((sum, value) => sum + value, 0) / (64 * 36 * 3);
+    }})(document.querySelector(`[data-name="${{CSS.escape({json.dumps(name)})}}"] .picture canvas`))""")
+
+
+def control(options):
+    with Browser() as browser:
+        panel = Panel(browser, options)
+        panel.open("Camera")
+        slider = f"{panel.one}.querySelector('[data-control={options.control}]')"
+        panel.page.wait(f"{slider}?.disabled === false", f"the slider of {options.control}")
+        middle = brightness(panel.page, panel.name)
+        panel.page.evaluate(f"{slider}.focus()")
+        panel.page.press("End")
+        deadline = time.monotonic() + PATIENCE
+        while (bright := brightness(panel.page, panel.name)) < middle + 30:
+            if time.monotonic() > deadline:
+                raise Failed(f"the mean of the picture is {bright:.0f}, and was {middle:.0f}")
+            time.sleep(0.1)
+        if options.screenshot:
+            panel.page.screenshot(options.screenshot)
+        panel.page.wait(f"[...{slider}.parentElement.querySelectorAll('button')].at(-1).disabled === false", "a way back")
+        panel.page.evaluate(f"[...{slider}.parentElement.querySelectorAll('button')].at(-1).click()")
+        while abs(back := brightness(panel.page, panel.name) - middle) > 15:
+            if time.monotonic() > deadline:
+                raise Failed(f"the mean of the picture does not go back to {middle:.0f}: {back:+.0f}")
+            time.sleep(0.1)
+        panel.finish()
+    print(f"from {middle:.0f} to {bright:.0f} and back")
+
+
 def stops(options):
     with Browser() as browser:
         page, name = browser.open(options.url), options.names[0]
@@ -551,7 +703,8 @@ def access(options):
             problems.append(f"{what}: {found} in place of {wanted}")
 
     for path, status in (("/", 303), ("/cameras.json", 401), ("/camweb.js", 401), (f"/live/{name}", 401), (f"/live/{name}.ts", 401),
-                         (f"/live/{name}.mp4", 401), ("/live/none.ts", 401), ("/nothing", 401), ("/login", 200), ("/page.css", 200)):
+                         (f"/live/{name}.mp4", 401), (f"/cameras/{name}/stats.json", 401), (f"/cameras/{name}/snapshot.jpg", 401),
+                         ("/metrics", 401), ("/recorder.js", 401), ("/live/none.ts", 401), ("/nothing", 401), ("/login", 200), ("/page.css", 200)):
         expect(f"a stranger's {path}", site.request("GET", path)[0], status)
     own = f"Host: 127.0.0.1:{options.port}\r\n"
     socket_request = (f"GET /live/{name} HTTP/1.1\r\n{own}Origin: {site.origin}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -567,13 +720,18 @@ def access(options):
     expect("a form that is too long", site.request("POST", "/login", "a" * 5000, **form_type)[0], 413)
     expect("a form for another path", site.request("POST", "/", "a=b", **form_type)[0], 413)
     expect("a form that is none", site.request("POST", "/login", "user=%zz", **form_type)[0], 403)
+    command = f"/cameras/{name}/command"
+    expect("a stranger's command", site.request("POST", command, "command=pause", **form_type)[0], 401)
     expect("a wrong password", site.log_in(user, password + "x"), (403, ""))
     expect("a wrong user", site.log_in("nobody", password), (403, ""))
     status, cookie = site.log_in(user, password)
     other = site.log_in(user, password)[1]
     expect("a login", (status, len(cookie), cookie != other), (303, len("camweb=") + 64, True))
     status, headers, content = site.request("GET", "/cameras.json", Cookie=f"a=b; {cookie}")
-    expect("a session's cameras", (status, headers["Camweb-User"], json.loads(content)), (200, user, [{"name": name, "recordings": False}]))
+    expect("a session's cameras", (status, headers["Camweb-User"], json.loads(content)), (200, user, [{"name": name, "recordings": False, "recorder": True}]))
+    expect("a session's command", site.request("POST", command, "command=keyframe", **form_type, Cookie=cookie)[0], 200)
+    expect("a command of another site", site.request("POST", command, "command=pause", **{**form_type, "Origin": "http://evil.example"}, Cookie=cookie)[0], 403)
+    expect("a session's figures", json.loads(site.request("GET", f"/cameras/{name}/stats.json", Cookie=cookie)[2])["stats"]["state"], "recording")
     expect("a session's page", site.request("GET", "/", Cookie=cookie)[0], 200)
     expect("a session that another site uses", site.request("GET", "/cameras.json", Cookie=cookie, Origin="http://evil.example")[0], 403)
     viewer = Viewer(options.port, name, headers=f"Cookie: {cookie}\r\n")
@@ -681,7 +839,8 @@ def main():
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(required=True)
     for action, place in (
-            (live, "url"), (outage, "url"), (comes, "url"), (unplayable, "url"), (stops, "url"), (recordings, "url"), (reads, "port"),
+            (live, "url"), (outage, "url"), (comes, "url"), (unplayable, "url"), (stops, "url"), (recordings, "url"), (recorder, "url"),
+            (shows, "url"), (control, "url"), (reads, "port"),
             (joins, "port"), (unread, "port"), (access, "port"), (login, "url"),
             (guesses, "port"), (types, "camweb"), (refusals, "port")):
         command = commands.add_parser(action.__name__)
@@ -700,7 +859,9 @@ def main():
             command.add_argument("user")
             command.add_argument("lines", nargs="+")
             command.add_argument("--refused")
-        if action in (live, login, recordings):
+        if action is control:
+            command.add_argument("control")
+        if action in (live, login, recordings, recorder, shows, control):
             command.add_argument("--dark", action="store_true")
             command.add_argument("--size", default="1280x800")
             command.add_argument("--screenshot")
