@@ -94,6 +94,13 @@ public struct OutputChoice: Sendable {
         return path != FileSink.standardOutput && FileIdentity.isFile(path) != false
     }
 
+    /// The folder below which a file is, whatever the date; nil for other outputs.
+    public var standingFolder: String? {
+        guard isFile else { return nil }
+        if isPattern { return FileNamePattern(path, expandsTime: true, isUTC: false).folder }
+        return datedBelow ?? Folder.of(path)
+    }
+
     /// Whether it is a live output.
     public var isLive: Bool { if case .live = form { true } else { false } }
 

@@ -79,8 +79,7 @@ public final class RecordingOutput: @unchecked Sendable {
     ) {
         let sink = plan.sink
         (name, choice, recovers, receivers) = (sink.name, plan.choice, sink.recovers, sink.receivers)
-        folder =
-            plan.choice.isFile ? Folder.absolute(plan.choice.datedBelow ?? Folder.of(plan.choice.path)) : nil
+        folder = plan.choice.standingFolder.flatMap(Folder.absolute)
         (self.patience, self.report) = (patience, report)
         stage = WriteStage(
             items: items, sink: sink, ring: plan.ring, counters: counters, latencies: latencies,

@@ -36,6 +36,18 @@ import Time
         let plain = OutputChoice(path: "plain.h264", codec: nil).dated(at: WallTime(seconds: 0), isUTC: true)
         #expect(plain.path == "plain.h264" && plain.datedBelow == nil)
     }
+
+    @Test(
+        "the folder whose disk is asked for has no date",
+        arguments: [
+            ("rec/%Y-%m-%d/%H%M%S.mkv", "rec"), ("/srv/%Y/a.mkv", "/srv"), ("%Y-%m-%d/%H%M%S.mkv", "."),
+            ("rec/a.mkv", "rec"), ("a.mkv", "."), ("-", nil), ("tcp://127.0.0.1:9", nil),
+        ] as [(String, String?)])
+    func standingFolder(path: String, folder: String?) {
+        let choice = OutputChoice(path: path, codec: nil)
+        #expect(choice.standingFolder == folder)
+        #expect(choice.dated(at: WallTime(seconds: 0), isUTC: true).standingFolder == folder)
+    }
 }
 
 extension ContainerFormat {

@@ -16,7 +16,13 @@ extension ControlReport {
         case .boolean, .button, .compound: break
         }
         switch value ?? control.value {
-        case .number(let number): self.value = Int(number)
+        case .number(let number):
+            // The driver's 32 bits have no sign.
+            if case .bitMask = control.kind {
+                self.value = Int(UInt32(truncatingIfNeeded: number))
+            } else {
+                self.value = Int(number)
+            }
         case .text(let text): self.text = text
         case nil: break
         }

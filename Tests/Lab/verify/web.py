@@ -19,8 +19,11 @@ usage: web.py live URL [--large] [--dark] [--size WxH] [--screenshot FILE] [--ta
                                         the figures move, and each button does what it says: to the live picture, and in the
                                         recorder's own figures
        web.py shows URL NAME            the figures move, and nothing can be changed
-       web.py control URL NAME CONTROL [--screenshot FILE]
-                                        the slider of a camera's control makes the live picture brighter, with the keyboard
+       web.py vivid URL NAME NAME [--dark] [--screenshot FILE]
+                                        two cameras of the vivid driver: one shows colour bars, the other green, and both move
+       web.py brightness URL NAME [--screenshot FILE]
+                                        the slider makes the live picture brighter, with the keyboard, and Default brings it
+                                        back; two minutes later the recording of that time is as bright, and that before is not
        web.py reads PORT NAME FILE [--pause SECONDS] [--pictures N]
                                         writes the stream as a viewer gets it, up to its end or that many pictures; it
                                         reads nothing for a while after the first picture
@@ -215,6 +218,14 @@ class RecordedCamera:
         self.page.evaluate(f"{self.one}.querySelector('button').focus()")
         self.page.press("Enter", "\r")
         self.line = f"{self.one}.querySelector('.timeline')"
+
+    @classmethod
+    def of(cls, panel):
+        """The same camera on the same page."""
+        camera = cls.__new__(cls)
+        camera.name, camera.page, camera.one = panel.name, panel.page, panel.one
+        camera.line = f"{panel.one}.querySelector('.timeline')"
+        return camera
 
     def place(self, moment):
         """Where a time is in the time line, from 0 to 1."""
@@ -439,40 +450,99 @@ def shows(options):
             raise Failed(f"a pause is answered with {answer}")
 
 
-def brightness(page, name):
-    """The mean of the live picture, from 0 to 255."""
-    return page.evaluate(f"""((surface) => {{
+def look(page, name, selector=".picture > canvas"):
+    """The picture in 64x36 dots, each (red, green, blue); None if there is none."""
+    data = page.evaluate(f"""((surface) => {{
+      if (!surface || !(surface.width || surface.videoWidth)) return null;
       const canvas = new OffscreenCanvas(64, 36), context = canvas.getContext("2d");
       context.drawImage(surface, 0, 0, 64, 36);
-      const {{ data }} = context.getImageData(0, 0, 64, 36);
-      return data.filter((_, index) => index % 4 < 3).reduce((sum, value) => sum + value, 0) / (64 * 36 * 3);
-    }})(document.querySelector(`[data-name="${{CSS.escape({json.dumps(name)})}}"] .picture canvas`))""")
+      return [...context.getImageData(0, 0, 64, 36).data];
+    }})(document.querySelector(`[data-name="${{CSS.escape({json.dumps(name)})}}"] {selector}`))""")
+    return data and [tuple(data[place:place + 3]) for place in range(0, len(data), 4)]
 
 
-def control(options):
+def mean(dots):
+    """From 0 to 255; 0 without a picture."""
+    return sum(map(sum, dots)) / (3 * len(dots)) if dots else 0
+
+
+def vivid(options):
+    bars, green = options.names
+    with Browser() as browser:
+        page = browser.open(options.url, tuple(map(int, options.size.split("x"))), options.dark)
+        for name in (bars, green):
+            deadline, seen = time.monotonic() + 2 * PATIENCE, []
+            while len(seen) < 5:
+                if time.monotonic() > deadline:
+                    raise Failed(f"{name}: {len(seen)} different pictures; the page says {page.evaluate('document.body.innerText')!r}")
+                dots = look(page, name)
+                # Below the text of the driver; the last row is the lowest.
+                row = dots[30 * 64:31 * 64] if dots else []
+                if row and any(map(any, row)) and (not seen or dots != seen[-1]):
+                    seen.append(dots)
+            if name == green and not all(g > 150 and r < 100 and b < 100 for r, g, b in row):
+                raise Failed(f"{name} is not green: {row}")
+            # The bars move, so what counts is which colours there are.
+            colours = {tuple(value > 95 for value in dot) for dot in row}
+            if name == bars and len(colours) < 7:
+                raise Failed(f"{name} has no colour bars: {row}")
+        page.wait("document.querySelectorAll('.camera[data-state=live]').length === 2", "two live cameras")
+        if options.screenshot:
+            page.screenshot(options.screenshot)
+
+
+def brightness(options):
+    """What is recorded keeps its time: the page's clock and the recorder's are those of two machines."""
     with Browser() as browser:
         panel = Panel(browser, options)
+        page, name, one = panel.page, panel.name, panel.one
+
+        def until(what, happened, selector=".picture > canvas"):
+            deadline = time.monotonic() + 2 * PATIENCE
+            while not happened(found := mean(look(page, name, selector))):
+                if time.monotonic() > deadline:
+                    raise Failed(f"{what}: the mean of the picture is {found:.0f}, and was {usual:.0f} at first")
+                time.sleep(0.1)
+            return found
+
+        usual = 0
+        usual = until("a picture", lambda found: found > 0)
         panel.open("Camera")
-        slider = f"{panel.one}.querySelector('[data-control={options.control}]')"
-        panel.page.wait(f"{slider}?.disabled === false", f"the slider of {options.control}")
-        middle = brightness(panel.page, panel.name)
-        panel.page.evaluate(f"{slider}.focus()")
-        panel.page.press("End")
-        deadline = time.monotonic() + PATIENCE
-        while (bright := brightness(panel.page, panel.name)) < middle + 30:
-            if time.monotonic() > deadline:
-                raise Failed(f"the mean of the picture is {bright:.0f}, and was {middle:.0f}")
-            time.sleep(0.1)
+        slider = f"{one}.querySelector('[data-control=brightness]')"
+        page.wait(f"{slider}?.disabled === false", "the slider of the brightness")
+        page.evaluate(f"{slider}.focus()")
+        page.press("End")
+        bright = until("brighter", lambda found: found > usual + 40)
+        begun = page.evaluate("Date.now()")
         if options.screenshot:
-            panel.page.screenshot(options.screenshot)
-        panel.page.wait(f"[...{slider}.parentElement.querySelectorAll('button')].at(-1).disabled === false", "a way back")
-        panel.page.evaluate(f"[...{slider}.parentElement.querySelectorAll('button')].at(-1).click()")
-        while abs(back := brightness(panel.page, panel.name) - middle) > 15:
+            page.screenshot(options.screenshot)
+        page.wait(f"new Promise((done) => setTimeout(() => done(true), 6000))", "bright pictures for a while")
+        back = f"[...{slider}.parentElement.querySelectorAll('button')].at(-1)"
+        page.wait(f"{back}.disabled === false", "a way back")
+        page.evaluate(f"{back}.click()")
+        until("as before", lambda found: abs(found - usual) < 20)
+
+        page.wait(f"Date.now() > {begun} + 120000", "two minutes", patience=180)
+        line = f"{one}.querySelector('.timeline')"
+        page.evaluate(f"{line}.scrollIntoView({{ block: 'center' }})")
+        camera, deadline = RecordedCamera.of(panel), time.monotonic() + PATIENCE
+        page.wait(f"{line}.getAttribute('aria-valuemin') !== null", "a time line")
+        while camera.place(begun / 1000 - 15) < 0.02:
             if time.monotonic() > deadline:
-                raise Failed(f"the mean of the picture does not go back to {middle:.0f}: {back:+.0f}")
+                raise Failed("the time line does not go back to where it was bright")
+            camera.press("\u2212")
             time.sleep(0.1)
+        camera.click(begun / 1000 + 3)
+        until("the recording of two minutes ago", lambda found: found > usual + 40, "video.recording")
+        page.wait(f"{one}.dataset.state === 'recorded'", "what is shown, in words")
+        if options.screenshot:
+            page.screenshot(options.screenshot.replace(".", "-recorded."))
+        camera.click(begun / 1000 - 12)
+        until("the recording before", lambda found: 0 < found < usual + 20, "video.recording")
+        camera.press("Live")
+        until("live again", lambda found: abs(found - usual) < 20)
         panel.finish()
-    print(f"from {middle:.0f} to {bright:.0f} and back")
+    print(f"from {usual:.0f} to {bright:.0f} and back; recorded so")
 
 
 def stops(options):
@@ -840,13 +910,13 @@ def main():
     commands = parser.add_subparsers(required=True)
     for action, place in (
             (live, "url"), (outage, "url"), (comes, "url"), (unplayable, "url"), (stops, "url"), (recordings, "url"), (recorder, "url"),
-            (shows, "url"), (control, "url"), (reads, "port"),
+            (shows, "url"), (vivid, "url"), (brightness, "url"), (reads, "port"),
             (joins, "port"), (unread, "port"), (access, "port"), (login, "url"),
             (guesses, "port"), (types, "camweb"), (refusals, "port")):
         command = commands.add_parser(action.__name__)
         command.set_defaults(action=action)
         command.add_argument(place, type=int if place == "port" else str)
-        command.add_argument("names", nargs="+" if action is live else 1, metavar="NAME")
+        command.add_argument("names", nargs="+" if action in (live, vivid) else 1, metavar="NAME")
         if action in (access, guesses, login):
             command.add_argument("user")
             command.add_argument("password")
@@ -859,9 +929,7 @@ def main():
             command.add_argument("user")
             command.add_argument("lines", nargs="+")
             command.add_argument("--refused")
-        if action is control:
-            command.add_argument("control")
-        if action in (live, login, recordings, recorder, shows, control):
+        if action in (live, login, recordings, recorder, shows, vivid, brightness):
             command.add_argument("--dark", action="store_true")
             command.add_argument("--size", default="1280x800")
             command.add_argument("--screenshot")
