@@ -10,21 +10,27 @@ import Testing
 struct HTTPHandlerTests {
     private let channel: EmbeddedChannel
 
-    init() throws {
+    init() throws { channel = try Self.connection(AccessRules()) }
+
+    private static func connection(_ rules: AccessRules) throws -> EmbeddedChannel {
         let loop = EmbeddedEventLoop()
         let cameras = CameraList(.given([]), on: loop, report: { _ in }) { (camera) throws(NetworkError) in
             throw NetworkError(.badPath, address: camera.name)
         }
-        let access = AccessDesk(AccessRules(), on: loop, report: { _ in })
+        let access = AccessDesk(rules, on: loop, report: { _ in })
         let desk = RequestDesk(
             policy: RequestPolicy(hosts: []), cameras: cameras, access: access,
             workers: RecordingWorkers(scratchFolder: "/tmp"), metrics: MetricsDesk(on: loop))
-        channel = EmbeddedChannel(handler: HTTPHandler(desk), loop: loop)
+        let channel = EmbeddedChannel(handler: HTTPHandler(desk), loop: loop)
         try channel.connect(to: .init(ipAddress: "127.0.0.1", port: 1)).wait()
+        return channel
     }
 
     /// What is sent back: the head, and the body.
-    private func response() throws -> (head: HTTPResponseHead, body: String)? {
+    private func response(on channel: EmbeddedChannel? = nil) throws -> (
+        head: HTTPResponseHead, body: String
+    )? {
+        let channel = channel ?? self.channel
         guard case .head(let head)? = try channel.readOutbound(as: HTTPServerResponsePart.self) else {
             return nil
         }
@@ -78,6 +84,28 @@ struct HTTPHandlerTests {
         try send(.GET, "/icon.svg", close: true)
         #expect(try response()?.head.headers["connection"] == ["close"])
         #expect(!channel.isActive)
+    }
+
+    @Test(
+        "a command is refused, unless somebody said that the page may change something",
+        arguments: [false, true])
+    func command(isAllowed: Bool) throws {
+        var rules = AccessRules()
+        rules.allowsChanges = isAllowed
+        let channel = try Self.connection(rules)
+        let head = HTTPRequestHead(
+            version: .http1_1, method: .POST, uri: "/cameras/door/command",
+            headers: [
+                "Host": "localhost:8080", "Origin": "http://localhost:8080",
+                "Content-Type": "application/x-www-form-urlencoded",
+            ])
+        try channel.writeInbound(HTTPServerRequestPart.head(head))
+        try channel.writeInbound(HTTPServerRequestPart.body(ByteBuffer(string: "command=pause")))
+        try channel.writeInbound(HTTPServerRequestPart.end(nil))
+        let (answer, body) = try #require(try response(on: channel))
+        // There is no such camera.
+        #expect(answer.status == (isAllowed ? .notFound : .forbidden))
+        #expect(body.contains("--allow-changes") != isAllowed)
     }
 
     @Test("a body is refused, and its connection closed")

@@ -138,7 +138,8 @@ export class Recorder {
     }
     this.#chart(stats);
     const losses = describeLosses(stats);
-    const items = losses.length > 0 ? losses : [`nothing lost in ${describeTime(stats.seconds)}`];
+    const items = losses.length > 0 ? [...losses] : [`nothing lost in ${describeTime(stats.seconds)}`];
+    if (stats.paused > 0) items.push(`${stats.paused} frames not recorded during pauses`);
     this.#parts.losses.replaceChildren(...items.map((text) => make("li", { textContent: text })));
     this.#parts.losses.classList.toggle("problem", losses.length > 0);
   }
@@ -219,7 +220,6 @@ function describeLosses(stats) {
     [stats.corrupt, "frames damaged by the camera or its cable"],
     [stats.droppedByUs, "frames dropped before encoding: the encoder or an output was too slow"],
     [sum(stats.droppedByEncoder), "frames lost in the encoder"],
-    [stats.paused, "frames not recorded during pauses"],
     [stats.restarts, "restarts of the camera"],
     [sum(stats.encoderRestarts), "restarts of the encoder"],
     ...stats.outputs.map(({ lost, output }) => [lost, `frames lost on the way to ${output}`]),

@@ -501,7 +501,8 @@ def brightness(options):
             deadline = time.monotonic() + 2 * PATIENCE
             while not happened(found := mean(look(page, name, selector))):
                 if time.monotonic() > deadline:
-                    raise Failed(f"{what}: the mean of the picture is {found:.0f}, and was {usual:.0f} at first")
+                    said = page.evaluate(f"{one}.querySelector('.caption').innerText + {one}.querySelector('.recordings').innerText")
+                    raise Failed(f"{what}: the mean of the picture is {found:.0f}, and was {usual:.0f} at first; the page says {said!r}")
                 time.sleep(0.1)
             return found
 
