@@ -1,4 +1,5 @@
 import HTTPText
+import FoundationEssentials
 import Testing
 
 @Suite("cookies")
@@ -48,4 +49,29 @@ struct ForwardedForTests {
 
     @Test("none", arguments: [[], [""], ["1.2.3.4,"], [String(repeating: "1", count: 100)]])
     func none(headers: [String]) { #expect(ForwardedFor.client(in: headers) == nil) }
+}
+
+@Suite("user and password of a player")
+struct BasicCredentialsTests {
+    private func read(_ text: String, scheme: String = "Basic") -> [String]? {
+        BasicCredentials("\(scheme) \(Data(text.utf8).base64EncodedString())").map { [$0.user, $0.password] }
+    }
+
+    @Test("are separated by the first colon, whatever follows it")
+    func known() {
+        #expect(read("maria:correct horse") == ["maria", "correct horse"])
+        #expect(read("maria:a:b", scheme: "bASIC") == ["maria", "a:b"])
+        #expect(read("maria:\u{301}x") == ["maria", "\u{301}x"])
+        #expect(read(":") == ["", ""])
+    }
+
+    @Test("another scheme, and what is damaged, is none")
+    func damaged() {
+        #expect(read("maria") == nil)
+        #expect(read("maria:x", scheme: "Bearer") == nil)
+        #expect(read(String(repeating: "a:", count: 600)) == nil)
+        for header in ["", "Basic", "Basic ", "Basic %", "Basic bWFyaWE6eA", "Basic /w==", "bWFyaWE6eA=="] {
+            #expect(BasicCredentials(header) == nil, "\(header)")
+        }
+    }
 }

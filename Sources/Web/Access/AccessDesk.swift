@@ -15,6 +15,8 @@ final class AccessDesk: Sendable {
     private struct State {
         var sessions = SessionList()
         var attempts = AttemptLimit()
+        /// The sessions of players, by the header that they send with each request.
+        var players: [String: SessionToken] = [:]
         /// Passwords that are being checked, or wait for it.
         var checkCount = 0
     }
@@ -30,6 +32,8 @@ final class AccessDesk: Sendable {
     /// Whether those who may watch may change something: this machine's other users may not, unless somebody said so.
     var allowsChanges: Bool { rules.passwords != nil || rules.allowsChanges }
 
+    /// More programs than ask at a time.
+    private static let mostPlayers = 32
     /// The most passwords that wait, each less than a second.
     private static let mostChecks = 8
     private static let cookieName = "camweb"
@@ -53,6 +57,49 @@ final class AccessDesk: Sendable {
             return .none
         }
         return .session(token, user: user)
+    }
+
+    /// Checks the password that a player sends with its request, unless that is known already.
+    /// - Returns: nil if there is none to check; otherwise why it is refused, or nil if the player now has a session.
+    func check(_ head: HTTPRequestHead, from client: ClientAddress) -> EventLoopFuture<Refusal?>? {
+        guard let passwords = rules.passwords, access(of: head) == .none, let header = Self.player(of: head),
+            let credentials = BasicCredentials(header)
+        else { return nil }
+        func refuse(_ refusal: Refusal) -> EventLoopFuture<Refusal?> {
+            state.eventLoop.makeSucceededFuture(refusal)
+        }
+        guard PasswordHash.complaint(about: credentials.password) == nil else {
+            return refuse(.wrongPassword)
+        }
+        guard state.value.checkCount < Self.mostChecks else { return refuse(.tooManyTries) }
+        guard state.value.attempts.admit(client, at: .now()) else { return refuse(.tooManyTries) }
+        return verify(credentials.user, credentials.password, passwords).assumeIsolated().map {
+            [self] isRight in
+            guard isRight else { return .wrongPassword }
+            state.value.attempts.noteSuccess(client)
+            if state.value.players.count >= Self.mostPlayers { state.value.players.removeAll() }
+            state.value.players[header] = state.value.sessions.begin(credentials.user, at: .now())
+            return nil
+        }.nonisolated()
+    }
+
+    /// The header with which a player says who it is; nil if there is none.
+    private static func player(of head: HTTPRequestHead) -> String? {
+        let headers = head.headers["authorization"]
+        return headers.count == 1 ? headers.first : nil
+    }
+
+    /// Checks a password, on the thread for that.
+    private func verify(
+        _ user: String, _ password: String, _ passwords: PasswordFile
+    ) -> EventLoopFuture<Bool> {
+        state.value.checkCount += 1
+        return checks.runIfActive(eventLoop: state.eventLoop) { passwords.admits(user, password) }
+            .assumeIsolated().map { [self] isRight in
+                state.value.checkCount -= 1
+                if !isRight { report("login: wrong user or password") }
+                return isRight
+            }.nonisolated()
     }
 
     /// Lets a stream end with its session.
@@ -87,17 +134,11 @@ final class AccessDesk: Sendable {
         else { return again(.wrong) }
         guard state.value.checkCount < Self.mostChecks else { return again(.busy) }
         guard state.value.attempts.admit(client, at: .now()) else { return again(.tooMany) }
-        state.value.checkCount += 1
-        return checks.runIfActive(eventLoop: state.eventLoop) { passwords.admits(user, password) }
-            .assumeIsolated().map { [self] isRight in
-                state.value.checkCount -= 1
-                guard isRight else {
-                    report("login: wrong user or password")
-                    return LoginPage.response(.wrong, authority: authority)
-                }
-                state.value.attempts.noteSuccess(client)
-                return welcome(user, head, authority: authority)
-            }.nonisolated()
+        return verify(user, password, passwords).assumeIsolated().map { [self] isRight in
+            guard isRight else { return LoginPage.response(.wrong, authority: authority) }
+            state.value.attempts.noteSuccess(client)
+            return welcome(user, head, authority: authority)
+        }.nonisolated()
     }
 
     /// Ends a request's session.
@@ -129,6 +170,7 @@ final class AccessDesk: Sendable {
 
     private func token(in head: HTTPRequestHead) -> SessionToken? {
         CookieHeader.value(of: cookieName(for: head), in: head.headers["cookie"]).flatMap(SessionToken.init)
+            ?? Self.player(of: head).flatMap { state.value.players[$0] }
     }
 
     private func cookieName(for head: HTTPRequestHead) -> String {

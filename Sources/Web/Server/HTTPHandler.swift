@@ -53,10 +53,24 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        let client = desk.access.client(of: head, on: context.channel)
+        guard let check = desk.access.check(head, from: client) else {
+            return answer(head, from: client, context)
+        }
+        deadline?.cancel()
+        check.assumeIsolated().whenComplete { [self] result in
+            guard context.channel.isActive else { return }
+            guard let refusal = (try? result.get()) ?? nil else { return answer(head, from: client, context) }
+            carryOut(.response(Response(refusal)), head, context)
+        }
+    }
+
+    private func answer(
+        _ head: HTTPRequestHead, from client: ClientAddress, _ context: ChannelHandlerContext
+    ) {
         guard RequestDesk.longestBody(of: head) > 0 else {
             return carryOut(desk.answer(to: head), head, context)
         }
-        let client = desk.access.client(of: head, on: context.channel)
         carryOut(desk.answer(to: head, form: form, from: client), head, context)
     }
 

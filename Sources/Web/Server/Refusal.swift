@@ -25,6 +25,15 @@ struct Refusal: Error, Hashable {
     static let notLoggedIn = Refusal(
         status: .unauthorized, reason: "not logged in, or no longer; open /login in a browser",
         headers: ["WWW-Authenticate": "Cookie realm=\"camweb\""])
+    /// For programs other than browsers, which have no login page.
+    static let needsPassword = Refusal(
+        status: .unauthorized, reason: "user and password are needed, as in http://USER:PASSWORD@HOST",
+        headers: ["WWW-Authenticate": "Basic realm=\"camweb\", charset=\"UTF-8\""])
+    static let wrongPassword = Refusal(
+        status: .unauthorized, reason: "wrong user or password",
+        headers: ["WWW-Authenticate": "Basic realm=\"camweb\", charset=\"UTF-8\""])
+    static let tooManyTries = Refusal(
+        status: .tooManyRequests, reason: "too many tries; wait a while", headers: ["Retry-After": "30"])
     static let unknownPath = Refusal(
         status: .notFound, reason: "there is nothing here; open / for the cameras")
     /// The camera's stream cannot be had now; in words, why.

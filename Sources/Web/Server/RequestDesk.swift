@@ -68,7 +68,7 @@ struct RequestDesk: Sendable {
             let authority = try policy.check(head, isWebSocket: Self.isWebSocket(head))
             let route = Route(head.uri)
             let access = access.access(of: head)
-            if access == .none, let answer = try answerToStranger(route, authority) { return answer }
+            if access == .none, let answer = try answerToStranger(route, head, authority) { return answer }
             switch route {
             case .login, .logout:
                 return .response(AccessDesk.redirect(to: "/", authority: authority))
@@ -116,13 +116,16 @@ struct RequestDesk: Sendable {
     }
 
     /// What a browser gets that has not logged in; nil for what everybody may have.
-    private func answerToStranger(_ route: Route?, _ authority: String) throws(Refusal) -> Answer? {
+    private func answerToStranger(
+        _ route: Route?, _ head: HTTPRequestHead, _ authority: String
+    ) throws(Refusal) -> Answer? {
         switch route {
         case .page(let file) where file.isPublic: nil
         case .page(.document), .logout:
             .response(AccessDesk.redirect(to: "/login", authority: authority))
         case .login: .response(LoginPage.response(authority: authority))
-        default: throw .notLoggedIn
+        // A browser, which says how it fetches, shall not ask for the password in a window of its own.
+        default: throw head.headers.contains(name: "sec-fetch-mode") ? .notLoggedIn : .needsPassword
         }
     }
 

@@ -81,6 +81,27 @@ serves --listen 127.0.0.1:0 --password-file users "door=unix:$work/door,control=
 check "access: what nobody may do without a session, and what a session may" web access "$web_port" door maria "$password"
 check "access: a login on the page, light" web login "$page/" door maria "$password" --screenshot login.png
 check "access: on a phone, dark" web login "$page/" door maria "$password" --size 390x844 --dark --screenshot login-phone.png
+code() { curl -s -o /dev/null -w '%{http_code}' "$@"; } # CURL_ARGUMENTS...
+players() {
+    local command="$page/cameras/door/command"
+    [ "$(code -u "maria:$password" "$page/metrics")" = 200 ] && [ "$(code "$page/metrics")" = 401 ] || { echo "metrics"; return 1; }
+    curl -si "$page/live/door.ts" | grep -qi '^www-authenticate: Basic' || { echo "players are not asked"; return 1; }
+    ! curl -si -H 'Sec-Fetch-Mode: cors' "$page/live/door.ts" | grep -qi '^www-authenticate: Basic' || { echo "browsers are asked"; return 1; }
+    # ffmpeg asks first without a password; in its URL, a blank and an ampersand are escaped.
+    timeout 60 ffmpeg -nostdin -v error -i "http://maria:correct%20horse%20%26%20battery@127.0.0.1:$web_port/live/door.ts" -frames:v 5 -f null - || return
+    [ "$(code -u "maria:$password" -d command=keyframe "$command")" = 403 ] || { echo "a command without origin"; return 1; }
+    [ "$(code -u "maria:$password" -H "Origin: $page" -d command=keyframe "$command")" = 200 ] || { echo "a command"; return 1; }
+    [ "$(code -u maria:short "$page/metrics")" = 401 ] && [ "$(code -u 'nobody:correct horse' "$page/metrics")" = 401 ] || { echo "a wrong one"; return 1; }
+    [ "$(code -H 'Authorization: Basic %%%' "$page/metrics")" = 401 ] && [ "$(code -H 'Authorization: Bearer abc' "$page/metrics")" = 401 ] || { echo "another scheme"; return 1; }
+}
+check "access: players and Prometheus send the password with each request" players
+limits_players() { # wrong ones count, and hold up nobody who is known already
+    local try last
+    for try in 1 2 3 4 5 6 7 8; do last=$(code -u "maria:wrong password $try" "$page/metrics"); done
+    [ "$last" = 429 ] || { echo "the eighth wrong password: $last"; return 1; }
+    [ "$(code -u "maria:$password" "$page/metrics")" = 200 ] || { echo "a known player"; return 1; }
+}
+check "access: passwords of players are limited, too" limits_players
 stops "access: camweb ends" "$server"
 check "access: no password and no user is in what camweb says" eval '! grep -iE "horse|maria" web.log'
 serves --listen 127.0.0.1:0 --password-file users "door=unix:$work/door"

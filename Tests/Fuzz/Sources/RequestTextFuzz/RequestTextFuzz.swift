@@ -24,6 +24,12 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             (1...64).contains(client.utf8.count) && !client.utf8.contains(UInt8(ascii: ",")),
             "a client is one address")
     }
+    if let credentials = BasicCredentials(text) {
+        promise(!credentials.user.utf8.contains(UInt8(ascii: ":")), "a user has no colon")
+        promise(
+            credentials.user.utf8.count + credentials.password.utf8.count < text.utf8.count,
+            "decoding never makes credentials longer")
+    }
     if let host = HostHeader.host(of: text) {
         promise(text.hasPrefix(host), "a host is the beginning of its header")
     }
