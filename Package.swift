@@ -214,7 +214,8 @@ let package = Package(
         .testTarget(
             name: "WebTests",
             dependencies: [
-                "Web", "Bitstream", "Files", "Network", "Settings", "Threading", "Time", "CTestFormat",
+                "Web", "Bitstream", "Files", "HTTPText", "Network", "Settings", "Threading", "Time",
+                "CTestFormat",
                 "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

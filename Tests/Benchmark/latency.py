@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures how old a picture is at a receiver's socket, and when it is decoded, for camrec and for others.
 
-usage: latency.py BINARIES BENCHMARK FOLDER [ROUNDS] [publishing]     (scripts/bench calls it, with bare in FOLDER)
+usage: latency.py BINARIES BENCHMARK FOLDER [ROUNDS] [publishing | browser]     (scripts/bench calls it, with bare in FOLDER)
 
 Every picture carries its number and the time of its capture, as the live test source draws them. The contenders run
 in turn, one round each, and the first second of each round does not count, because connecting is not measured.
@@ -20,6 +20,7 @@ from display import Screen
 
 PORT = 9990
 GPU = ["Tests/Lab/gpu/run", "iHD"]
+BROWSER = "camweb, in Chromium"
 
 
 class Program:
@@ -216,6 +217,9 @@ def main():
     sys.stdout.reconfigure(line_buffering=True)
     os.mkfifo(f"{folder}/pipe.y4m")
     bench = Bench(programs, folder, "1280x720", 30, 330)
+    if sys.argv[5:] == ["browser"]:
+        print(f"Everything ran {take_precedence()}.\n\n## In a browser, 1280x720 at 30 pictures a second\n")
+        return watch(Bench(programs, folder, "1280x720", 30, 570), binaries, folder, rounds, ["camplay", BROWSER])
     if sys.argv[5:] == ["publishing"]:
         print(f"Everything ran {take_precedence()}.\n\n## Through an RTSP server, 1280x720 at 30 pictures a second\n")
         return publish(bench, rounds)
@@ -242,7 +246,7 @@ def main():
         ("one program, one client", lambda: emulated.run(emulated.simple("h264_vaapi", "low_power", GPU))),
     ], rounds)
     print("\n## On the screen\n")
-    watch(Bench(programs, folder, "1280x720", 30, 570), f"{binaries}/camplay", folder, rounds)
+    watch(Bench(programs, folder, "1280x720", 30, 570), binaries, folder, rounds)
 
 
 def publish(bench, rounds):
@@ -260,19 +264,24 @@ def publish(bench, rounds):
     ], rounds)
 
 
-def watch(bench, camplay, folder, rounds):
-    """What players show of camrec's stream, with commonly used options and with those of docs/guide/live.md."""
+def watch(bench, binaries, folder, rounds, names=None):
+    """What players show of camrec's stream, with commonly used options and with those of docs/guide/live.md.
+
+    names: only these.
+    """
     address = f"tcp://127.0.0.1:{PORT}"
     advice = "-fflags nobuffer -flags low_delay -framedrop -probesize 32768 -f h264 -framerate 30".split()
     gstreamer = f"gst-launch-1.0 tcpclientsrc host=127.0.0.1 port={PORT} ! h264parse ! avdec_h264".split()
     window = "! videoconvert ! autovideosink sync=false".split()
     players = {
-        "camplay": [camplay, address],
+        "camplay": [f"{binaries}/camplay", address],
+        BROWSER: ["/usr/bin/python3", "Tests/Benchmark/kiosk.py", f"{binaries}/camweb", address],
         "ffplay, options of the guide": ["ffplay", *advice, address],
         "ffplay -f h264": ["ffplay", "-f", "h264", address],
         "GStreamer, pipeline of the guide": [*gstreamer, "max-threads=1", *window],
         "GStreamer, without max-threads=1": [*gstreamer, *window],
     }
+    players = {name: player for name, player in players.items() if names is None or name in names}
     results = {name: [] for name in players}
     screen = Screen(folder, *map(int, bench.size.split("x")))
     try:

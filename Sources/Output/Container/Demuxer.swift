@@ -319,7 +319,7 @@ final class Demuxer {
         guard result < 0 else { return }
         // All that some demuxers say of a file that was only begun.
         guard result != CFFMPEG_END_OF_FILE else {
-            throw malformed("it ends before its first picture, because its recording was interrupted; delete it")
+            throw malformed("it ends before its first picture: its recording was interrupted; delete it")
         }
         let detail = String(cString: cffmpeg_last_error())
         throw malformed(

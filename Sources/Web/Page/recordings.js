@@ -21,6 +21,9 @@ export class Recordings {
   #selection = { from: null, to: null };
   #timers = { refresh: null, settle: null };
   #hasView = false;
+  // The newest end of a recording so far, and the view that nobody has moved since.
+  #end = 0;
+  #ownView = null;
   #loading = false;
   #parts = {};
   #preview;
@@ -156,6 +159,8 @@ export class Recordings {
     this.#segments = list.segments;
     this.#timeline.segments = list.segments;
     if (!this.#hasView) this.#showFirst(list);
+    else this.#follow();
+    this.#end = list.segments.at(-1)?.end ?? this.#end;
     this.#showProblems(list);
     if (!list.complete) this.#settle();
   }
@@ -166,8 +171,28 @@ export class Recordings {
     const start = segments[0].start;
     const end = Math.max(segments.at(-1).end, Math.min(now, segments.at(-1).end + narrow));
     const width = Math.max(end - start, narrow);
-    this.#timeline.view = { from: end - width * 1.02, to: end + width * 0.02 };
+    this.#show({ from: end - width * 1.02, to: end + width * 0.02 });
     this.#say("");
+  }
+
+  #show(view) {
+    this.#timeline.view = view;
+    this.#ownView = this.#timeline.view;
+  }
+
+  // Keeps the end of what is being recorded in view, if it was. At first the view grows to an hour, then it moves.
+  #follow() {
+    const { from, to } = this.#timeline.view;
+    const end = this.#segments.at(-1)?.end ?? 0;
+    const width = to - from;
+    if (this.#end < from || this.#end > to || end < to - 0.01 * width) return;
+    const isUntouched = from === this.#ownView?.from && to === this.#ownView.to;
+    const begin = isUntouched && end - from < hour ? from : from + end - to + 0.02 * width;
+    // What plays stays in view, too.
+    if (this.#playback.time !== null && this.#playback.time < begin) return;
+    const view = { from: begin, to: end + 0.02 * Math.max(width, end - begin) };
+    if (isUntouched) this.#show(view);
+    else this.#timeline.view = view;
   }
 
   #showProblems({ problems }) {

@@ -13,5 +13,5 @@ fi
 web() { "$PYTHON" "$LAB/verify/web.py" "$@"; }
 check "browser: both cameras, by their content" web vivid "$page" door yard --screenshot both.png
 check "browser: both cameras, dark" web vivid "$page" door yard --dark --screenshot both-dark.png
-check "browser: brightness changes the live picture, and the recording of two minutes ago" web brightness "$page" door --screenshot door.png
+check "browser: brightness changes the live picture, and the recording of two minutes ago" web brightness "$page" door --size 1200x1300 --screenshot door.png
 touch seen

@@ -362,6 +362,25 @@ stops "without --allow-changes: camweb ends" "$server"
 stops "the recorder on the page: it ends" "$panel"
 check "the recorder on the page: its recording is sound" decodes_silently panel.h264
 
+# Fifty viewers of four cameras, of which no recorder loses a frame
+cameras=() crowd=()
+for camera in 1 2 3 4; do
+    records_live "crowd$camera.log" "crowd$camera.json" "unix:$work/crowd$camera" --device test --size 320x180
+    crowd+=("$recorder") cameras+=("c$camera=unix:$work/crowd$camera")
+done
+serves "${cameras[@]}"
+processor() { awk -v hertz="$(getconf CLK_TCK)" '{print ($14 + $15) / hertz}' "/proc/$1/stat"; } # PID: seconds
+before=$(processor "$server") begun=$(date +%s.%N)
+check "fifty viewers: each gets ten seconds of pictures in a row" web crowd "$web_port" 50 300 c1 c2 c3 c4
+awk -v before="$before" -v after="$(processor "$server")" -v begun="$begun" -v ended="$(date +%s.%N)" -v memory="$(most_memory "$server")" \
+    'BEGIN {printf "      camweb: %.1f %% of a processor, %d MB at most\n", (after - before) / (ended - begun) * 100, memory / 1000}'
+check "fifty viewers: memory is bounded" test "$(most_memory "$server")" -lt 65536
+stops "fifty viewers: camweb ends" "$server"
+for camera in 1 2 3 4; do
+    stops "fifty viewers: recorder $camera ends" "${crowd[camera - 1]}"
+    check "fifty viewers: recorder $camera loses no frame" report "crowd$camera.json" 'frames.written == frames.encoded' 'len([r for r in receivers if r.dropped > 0]) == 0' 'len(receivers) == 1'
+done
+
 # Noise, which no encoder can compress: what a viewer does not read soon fills its buffer.
 ffmpeg -nostdin -v error -f lavfi -i color=gray:s=160x120:r=30,noise=alls=100:allf=t -frames:v 750 -pix_fmt yuv420p noise.y4m
 receivers() { "$PYTHON" "$LAB/verify/receivers.py" "$@"; }

@@ -1,4 +1,4 @@
-"""A headless Chromium, driven over its DevTools protocol through two pipes: no port is open."""
+"""A Chromium, headless unless a window is asked for, driven over its DevTools protocol through two pipes: no port is open."""
 import base64
 import json
 import os
@@ -18,10 +18,12 @@ class Browser:
     """A browser with a profile of its own, which ends with the `with` block.
 
     pin: the hash of the key of a certificate to trust, whoever has signed it.
+    window: the size of a window on the display that the environment names; None for none.
     """
 
-    def __init__(self, pin=None):
+    def __init__(self, pin=None, window=None):
         self.options = [f"--ignore-certificate-errors-spki-list={pin}"] if pin else []
+        self.options += ["--kiosk", f"--window-size={window[0]},{window[1]}"] if window else ["--headless=new"]
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="browser-", ignore_cleanup_errors=True)
@@ -30,7 +32,7 @@ class Browser:
         # The browser reads descriptor 3 and writes 4.
         script = f"exec chromium \"$@\" 3<&{to_browser} 4>&{from_browser}"
         self.process = subprocess.Popen(
-            ["bash", "-c", script, "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+            ["bash", "-c", script, "chromium", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
              "--force-device-scale-factor=1", "--mute-audio", "--no-first-run", f"--user-data-dir={self.folder.name}",
              "--remote-debugging-pipe", *self.options, "about:blank"],
             pass_fds=(to_browser, from_browser), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -86,6 +88,7 @@ class Browser:
     def open(self, url, size=(1280, 800), dark=False, before=""):
         """Opens a page in a tab of its own.
 
+        size: None for the window's.
         before: a script that runs before the page's own.
         """
         target = self.command("Target.createTarget", url="about:blank")["targetId"]
@@ -94,8 +97,9 @@ class Browser:
         page.command("Page.enable")
         page.command("Runtime.enable")
         page.command("Log.enable")
-        page.command("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1,
-                     mobile=size[0] < 600)
+        if size:
+            page.command("Emulation.setDeviceMetricsOverride", width=size[0], height=size[1], deviceScaleFactor=1,
+                         mobile=size[0] < 600)
         page.command("Emulation.setEmulatedMedia",
                      features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         # Tabs that are not in front would be hidden, and stop.
