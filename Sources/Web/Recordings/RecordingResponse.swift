@@ -1,5 +1,6 @@
 import Bitstream
 import Glibc
+import HTTPText
 import NIOCore
 import NIOHTTP1
 import Output

@@ -1,7 +1,7 @@
 import FuzzSupport
 import HTTPText
 
-/// Reads what camweb itself parses of a request: cookies, forms, a proxy's client, hosts.
+/// Reads what camweb itself parses of a request: cookies, forms, a proxy's client, hosts, ranges, credentials.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = FuzzInput(start, count).rest
@@ -29,6 +29,10 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         promise(
             credentials.user.utf8.count + credentials.password.utf8.count < text.utf8.count,
             "decoding never makes credentials longer")
+    }
+    let size = bytes.count * 7919
+    if case .part(let part) = ByteRange(text, of: size) {
+        promise(!part.isEmpty && part.lowerBound >= 0 && part.upperBound <= size, "a range lies in its file")
     }
     if let host = HostHeader.host(of: text) {
         promise(text.hasPrefix(host), "a host is the beginning of its header")

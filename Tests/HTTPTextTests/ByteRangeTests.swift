@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Web
+import HTTPText
 
 @Suite("ranges of bytes")
 struct ByteRangeTests {

@@ -1,5 +1,5 @@
 /// The part of a file that a request asks for (RFC 9110, 14.1.2).
-enum ByteRange: Hashable {
+public enum ByteRange: Hashable, Sendable {
     /// All of it: the request has no range, several, or one that is malformed.
     case whole
     /// These bytes.
@@ -10,7 +10,7 @@ enum ByteRange: Hashable {
     /// - Parameters:
     ///   - header: the value of `Range`.
     ///   - count: the file's bytes.
-    init(_ header: String, of count: Int) {
+    public init(_ header: String, of count: Int) {
         self = .whole
         guard header.lowercased().hasPrefix("bytes=") else { return }
         let parts = header.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)
