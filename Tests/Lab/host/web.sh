@@ -76,17 +76,18 @@ fi
 
 # Two cameras, one over TCP and one over a UNIX socket
 test_source=(--device test --size 640x360)
-mkdir -p run/garden rec mp4 raw
+mkdir -p run/garden rec mp4 raw h265
 # What it records goes on while the live picture is looked at.
 door_files=(--segment 4s 'rec/%H%M%S.mkv')
 records_live door.log door.json 127.0.0.1:0 "${test_source[@]}" "${door_files[@]}"
 door=$recorder door_port=$port
 records_live garden.log garden.json "unix:$work/run/garden/live" --device test --size 320x240 --segment 4s 'mp4/%H%M%S.mp4' 'raw/%H%M%S.h264'
 garden=$recorder
-records_live hevc.log hevc.json 127.0.0.1:0 --device test --size 320x240 --codec hevc
+records_live hevc.log hevc.json 127.0.0.1:0 --device test --size 320x240 --codec hevc --segment 4s 'h265/%H%M%S.mkv'
 hevc=$recorder
 serves --host cams.example --scratch "$work" "door=tcp://127.0.0.1:$door_port" "unix:$work/run/garden/live" "hevc=tcp://127.0.0.1:$port" nobody=tcp://127.0.0.1:1 \
-    raw=tcp://127.0.0.1:1 --recordings "door=$work/rec" --recordings "garden=$work/mp4" --recordings "raw=$work/raw"
+    raw=tcp://127.0.0.1:1 --recordings "door=$work/rec" --recordings "garden=$work/mp4" --recordings "raw=$work/raw" \
+    --recordings "hevc=$work/h265"
 check "nobody connects before somebody watches" bash -c "! grep -q joined door.log"
 refuses_web "an address in use" 73 "another program uses this port" --listen "$web_port" tcp://127.0.0.1:1
 check "a proxy's name works once it is given" test "$(status -H 'Host: cams.example') $(status -H 'Host: other.example')" = "200 403"
@@ -188,17 +189,18 @@ stops "the recorder of H.265 ends" "$hevc"
 # Downloads, and the files as they are
 always='from=0&to=4000000000000000'
 copied() { # CAMERA FILE...: the download of everything has each file's NAL units, byte for byte, in an MP4 with its index in front
-    local camera=$1 file
+    local camera=$1 file kind=h264
+    [ "$1" != hevc ] || kind=h265
     shift
     curl -sf -D head.txt -o all.mp4 "${page}recordings/$camera.mp4?$always" || return
     grep -qi '^content-disposition: attachment; filename="'"$camera"'-[-0-9]*\.mp4"' head.txt || { cat head.txt; return 1; }
-    "$CAMREC" remux --overwrite all.mp4 all.h264 >/dev/null || return
-    : >files.h264
+    "$CAMREC" remux --overwrite all.mp4 all.$kind >/dev/null || return
+    : >files.$kind
     for file in "$@"; do
         if [[ $file = *.h264 ]]; then cat "$file" >>files.h264; continue; fi
-        "$CAMREC" remux --overwrite "$file" one.h264 >/dev/null && cat one.h264 >>files.h264 || return
+        "$CAMREC" remux --overwrite "$file" one.$kind >/dev/null && cat one.$kind >>files.$kind || return
     done
-    cmp all.h264 files.h264 || return
+    cmp all.$kind files.$kind || return
     [[ $(ffprobe -v error -show_entries format_tags=creation_time -of csv=p=0 all.mp4) = 2*Z ]] || { echo "no creation time"; return 1; }
     "$PYTHON" - all.mp4 <<'END'
 import struct, sys
@@ -239,6 +241,7 @@ END
 check "download: what was selected on the page" part_is_copied
 check "download: .mp4 files as one MP4" copied garden mp4/*.mp4
 check "download: raw files as one MP4" copied raw raw/*.h264
+check "download: H.265 as one MP4" copied hevc h265/*.mkv
 check "download: nothing is left behind" bash -c '! ls -A . | grep -qE "part$|^\.camrec-"'
 pieces_play() { # CAMERA: what the page plays of each recording has its pictures
     local id
@@ -247,7 +250,7 @@ pieces_play() { # CAMERA: what the page plays of each recording has its pictures
         decodes_container piece.mp4 || return
     done
 }
-for camera in door garden raw; do check "pieces that browsers play: $camera" pieces_play $camera; done
+for camera in door garden raw hevc; do check "pieces that browsers play: $camera" pieces_play $camera; done
 ranges() {
     local file id address
     file=$(find rec -name '*.mkv' | sort | head -n 1)
