@@ -112,8 +112,8 @@ public final class BackendEncoderProvider: EncoderProvider {
 
     public func noteFailure() {
         // Then the encoder is not to blame, as far as is known: it is opened again, without JPEG on its GPU, or with copies
-        // of the pictures.
-        if inputs.current.blameExtras() { isExcused = true }
+        // of the pictures. With several codecs each encoder has that excuse.
+        if let openEncoder, inputs.current.blameExtras(of: openEncoder.input) { isExcused = true }
     }
 
     public func giveUpDrivers() -> Bool {

@@ -24,6 +24,11 @@ protocol EncoderInput: AnyObject {
     /// memory.
     func slot(_ number: Int) -> ConversionSlot?
 
+    /// Notes that an encoder of its pictures failed. What the GPU did for the input may be what failed: later inputs do
+    /// without that.
+    /// - Returns: whether there was such a thing.
+    func blameExtras() -> Bool
+
     /// Releases what the frame holds, after every encoder has taken it. Repeated calls have no effect.
     func release()
 }
@@ -31,4 +36,7 @@ protocol EncoderInput: AnyObject {
 extension EncoderInput {
     /// Encoders copy what they are given, by default.
     var readsBuffer: Bool { false }
+
+    /// Inputs do nothing besides, by default.
+    func blameExtras() -> Bool { false }
 }

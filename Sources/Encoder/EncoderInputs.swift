@@ -67,13 +67,16 @@ final class EncoderInputs {
         sharedSurfaces?.forget(node)
     }
 
-    /// Notes that the open encoder failed. What it did besides encoding may be what failed: the next one does without that,
-    /// and on a connection of its own.
+    /// Notes that an encoder failed. What its GPU did besides encoding may be what failed: the next one does without that,
+    /// and neither on the connection nor with the surfaces of those that have not failed yet.
     /// - Returns: whether there was such a thing.
-    func blameExtras() -> Bool {
-        if jpeg.blame() { return true }
-        guard let node = sharing.blame() else { return false }
-        sharedSurfaces?.forget(node)
+    func blameExtras(of input: any EncoderInput) -> Bool {
+        guard input.blameExtras() else { return false }
+        // Another encoder may have been reopened already: this one then joins it.
+        if let surfaces, surfaces === input {
+            sharedSurfaces?.forget(surfaces.connection.node)
+            self.surfaces = nil
+        }
         return true
     }
 

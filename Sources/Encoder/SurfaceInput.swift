@@ -26,10 +26,10 @@ final class SurfaceInput: EncoderInput {
     private var uploadNote: EncoderNote?
     /// Nil if the processor decodes the camera's Motion JPEG, and for other formats.
     private var jpeg: JPEGDecoding?
-    private var jpegRecord: JPEGRecord?
+    private var jpegRecord: (record: JPEGRecord, session: InputSession)?
     /// Nil if every picture is copied.
     private var sharing: SharedPictures?
-    private var sharingRecord: SharingRecord?
+    private var sharingRecord: (record: SharingRecord, session: InputSession)?
     private(set) var readsBuffer = false
     /// Those whose rows below a JPEG's last MCUs are grey.
     private var clearedSurfaces: Set<VASurfaceID> = []
@@ -114,9 +114,9 @@ final class SurfaceInput: EncoderInput {
             return picture
         }
         buffer.keepMapped(true)
-        sharingRecord?.countCopied(bytes: buffer.format.minimumLengths.reduce(0, +))
+        sharingRecord?.record.countCopied(bytes: buffer.format.minimumLengths.reduce(0, +))
         if let jpeg, try decode(buffer, by: jpeg) {
-            jpegRecord?.count(isGPU: true)
+            if let (record, session) = jpegRecord { record.countGPU(for: session) }
             return picture
         }
         let place = try place(number)
@@ -126,7 +126,7 @@ final class SurfaceInput: EncoderInput {
         thumbnail = place.conversion.thumbnail
         av_frame_move_ref(picture, place.frame)
         fill()
-        jpegRecord?.count(isGPU: false)
+        jpegRecord?.record.countCPU()
         return picture
     }
 
@@ -142,8 +142,8 @@ final class SurfaceInput: EncoderInput {
     func shareMemory(
         _ way: ZeroCopyWay, _ record: SharingRecord, _ surfaces: SharedSurfaces?
     ) throws(EncoderError) {
-        sharingRecord = record
         let (session, obstacle) = record.begin(on: connection.node)
+        sharingRecord = (record, session)
         if let obstacle = way == .off ? "--zero-copy off" : obstacle ?? converters.obstacleToSharing {
             return try copy(because: obstacle, way)
         }
@@ -161,8 +161,8 @@ final class SurfaceInput: EncoderInput {
 
     private func copy(because obstacle: String, _ way: ZeroCopyWay) throws(EncoderError) {
         sharing = nil
-        sharingRecord?.refuse(obstacle)
-        sharingRecord?.note(obstacle)
+        sharingRecord?.record.refuse(obstacle)
+        sharingRecord?.record.note(obstacle)
         try way.allowCopies(because: obstacle)
     }
 
@@ -193,9 +193,10 @@ final class SurfaceInput: EncoderInput {
 
     /// Has the GPU decode the source's Motion JPEG, if it can.
     func decodeJPEG(_ way: JPEGWay, _ record: JPEGRecord) throws(EncoderError) {
-        jpegRecord = record
+        let begun = record.begin(on: connection.node)
+        jpegRecord = (record, begun.session)
         let (connection, room) = (connection, codedSize)
-        var obstacle = record.begin(on: connection.node) ?? converters.obstacleToJPEG
+        var obstacle = begun.obstacle ?? converters.obstacleToJPEG
         if obstacle == nil {
             if let decoder = try connection.encodingCall({ GPUJPEGDecoder(on: connection, room: room) }) {
                 jpeg = JPEGDecoding(
@@ -247,6 +248,12 @@ final class SurfaceInput: EncoderInput {
             av_frame_unref(place.frame)
             throw error
         }
+    }
+
+    func blameExtras() -> Bool {
+        if let (record, session) = jpegRecord, record.blame(by: session) { return true }
+        if let (record, session) = sharingRecord, record.blame(by: session) { return true }
+        return false
     }
 
     func release() {

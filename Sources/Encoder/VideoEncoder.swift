@@ -29,7 +29,8 @@ public final class VideoEncoder: PictureEncoder {
 
     private let session: CodecSession
     private var hasSent = false
-    private let input: any EncoderInput
+    /// What its pictures come from, as those of other encoders may.
+    let input: any EncoderInput
     private var finisher: StreamFinisher
     private var pending = PendingFrames()
     private let held = HeldBuffers()

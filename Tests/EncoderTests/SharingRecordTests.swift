@@ -25,12 +25,34 @@ import Testing
     func blame() {
         let record = SharingRecord()
         let session = record.begin(on: Self.node).session
-        #expect(record.blame() == nil, "it had read nothing")
+        #expect(!record.blame(by: session), "it had read nothing")
         #expect(record.noteUse(by: session))
-        #expect(record.blame() == Self.node, "already the first picture may be too much")
-        #expect(record.hasGivenUp(Self.node) && record.begin(on: Self.node).obstacle != nil)
-        #expect(record.blame() == nil, "the next failure is the encoder's own")
+        #expect(record.blame(by: session), "already the first picture may be too much")
+        let next = record.begin(on: Self.node)
+        #expect(record.hasGivenUp(Self.node) && next.obstacle != nil)
+        #expect(!record.blame(by: next.session), "the next failure is the encoder's own")
         #expect(record.begin(on: "/dev/dri/renderD129").obstacle == nil, "another GPU may read it")
+    }
+
+    @Test("of encoders that read the camera's memory together, each has that excuse")
+    func blameOfSeveral() {
+        let record = SharingRecord()
+        let session = record.begin(on: Self.node).session
+        #expect(record.noteUse(by: session))
+        #expect(record.blame(by: session))
+        let next = record.begin(on: Self.node).session
+        #expect(record.blame(by: session), "the first one's failure is no fault of the second")
+        #expect(!record.blame(by: next), "which it joins, and fails with")
+    }
+
+    @Test("encoders on two GPUs do not replace each other")
+    func nodes() {
+        let record = SharingRecord()
+        let session = record.begin(on: Self.node).session
+        let other = record.begin(on: "/dev/dri/renderD129").session
+        #expect(record.noteUse(by: session) && record.noteUse(by: other))
+        record.giveUp("different", by: session)
+        #expect(record.hasGivenUp(Self.node) && !record.hasGivenUp("/dev/dri/renderD129"))
     }
 
     @Test("an encoder that was replaced, and whose thread comes back, decides nothing any more")
@@ -38,15 +60,15 @@ import Testing
         let record = SharingRecord()
         let former = record.begin(on: Self.node).session
         let current = record.begin(on: Self.node).session
-        record.giveUp(Self.node, "a picture that the camera has overwritten", by: former)
-        #expect(!record.noteUse(by: former) && record.blame() == nil)
+        record.giveUp("a picture that the camera has overwritten", by: former)
+        #expect(!record.noteUse(by: former) && !record.blame(by: former))
         #expect(!record.hasGivenUp(Self.node) && record.noteUse(by: current))
     }
 
     @Test("a GPU that sees another picture is given up for good")
     func giveUp() {
         let record = SharingRecord()
-        record.giveUp(Self.node, "different", by: record.begin(on: Self.node).session)
+        record.giveUp("different", by: record.begin(on: Self.node).session)
         #expect(record.begin(on: Self.node).obstacle == "different" && record.outcome?.reason == "different")
     }
 }

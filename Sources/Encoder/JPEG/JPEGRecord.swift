@@ -13,9 +13,6 @@ final class JPEGRecord: Sendable {
         var trusted: Set<Kind> = []
         /// By render node, why its GPU decodes no more.
         var obstacles: [String: String] = [:]
-        var node: String?
-        /// Pictures that the GPU has decoded for the open encoder.
-        var sessionPictures = 0
     }
 
     private struct Kind: Hashable {
@@ -26,30 +23,26 @@ final class JPEGRecord: Sendable {
     /// Nil as long as there was no Motion JPEG for a GPU's encoder.
     var outcome: JPEGOutcome? { state.withLock { $0.outcome } }
 
-    /// Notes that an encoder is opened on a render node.
-    /// - Returns: why its GPU is not to decode; nil if it may.
-    func begin(on node: String) -> String? {
+    /// Notes that encoders are opened on a render node.
+    /// - Returns: their session, and why their GPU is not to decode; nil if it may.
+    func begin(on node: String) -> (session: InputSession, obstacle: String?) {
         state.withLock { state in
             state.outcome = state.outcome ?? JPEGOutcome()
-            (state.node, state.sessionPictures) = (node, 0)
-            return state.obstacles[node]
+            return (InputSession(on: node), state.obstacles[node])
         }
     }
 
     /// Whether a GPU is not to decode any more.
     func hasGivenUp(_ node: String) -> Bool { state.withLock { $0.obstacles[node] != nil } }
 
-    /// Counts a picture.
-    func count(isGPU: Bool) {
-        state.withLock { state in
-            if isGPU {
-                state.outcome?.gpuPictures += 1
-                state.sessionPictures += 1
-            } else {
-                state.outcome?.cpuPictures += 1
-            }
-        }
+    /// Counts a picture that the GPU has decoded for a session's encoders: from now on that may be why they fail.
+    func countGPU(for session: InputSession) {
+        session.noteUse()
+        state.withLock { $0.outcome?.gpuPictures += 1 }
     }
+
+    /// Counts a picture that the processor has decoded.
+    func countCPU() { state.withLock { $0.outcome?.cpuPictures += 1 } }
 
     /// Notes why the processor decodes a picture, or all of them.
     func note(_ reason: String) { state.withLock { $0.outcome?.reason = reason } }
@@ -71,17 +64,16 @@ final class JPEGRecord: Sendable {
         }
     }
 
-    /// Notes that the open encoder failed. The next one is to be opened without JPEG on its GPU, if that was decoded there:
-    /// it may be what failed.
+    /// Notes that an encoder failed. The next one is to be opened without JPEG on its GPU, if that was decoded there: it may
+    /// be what failed, and each of a session's encoders may blame it.
     /// - Returns: whether that was so.
-    func blame() -> Bool {
+    func blame(by session: InputSession) -> Bool {
+        guard session.mayBeBlamed else { return false }
+        let reason = "the encoder failed while its GPU decoded JPEG as well"
         state.withLock { state in
-            guard let node = state.node, state.sessionPictures > 0 else { return false }
-            let reason = "the encoder failed while its GPU decoded JPEG as well"
-            state.obstacles[node] = reason
+            state.obstacles[session.node] = reason
             state.outcome?.reason = reason
-            state.sessionPictures = 0
-            return true
         }
+        return true
     }
 }

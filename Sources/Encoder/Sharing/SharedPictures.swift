@@ -11,7 +11,7 @@ final class SharedPictures {
     private let format: PictureFormat
     private let way: ZeroCopyWay
     private let record: SharingRecord
-    private let session: Int
+    private let session: InputSession
     /// The camera's buffers; a camera that is opened again has others.
     private weak var pool: PixelBufferPool?
     private var verdict = Verdict.open
@@ -41,11 +41,11 @@ final class SharedPictures {
     }
 
     /// - Parameters:
-    ///   - session: the encoder's number in the record.
+    ///   - session: the encoders, as the record knows them.
     ///   - conversion: what converts the format there, if that is open already.
     init(
         of format: PictureFormat, on connection: VADisplayConnection, way: ZeroCopyWay,
-        record: SharingRecord, session: Int, conversion: SharedConversion?
+        record: SharingRecord, session: InputSession, conversion: SharedConversion?
     ) {
         (self.session, self.conversion) = (session, conversion)
         (self.connection, self.format, self.way) = (connection, format, way)
@@ -178,7 +178,7 @@ final class SharedPictures {
     /// Copies pictures from now on, for the rest of the recording: the GPU is to blame.
     /// - Returns: false, as nothing is shared.
     private func giveUp(_ reason: String) throws(EncoderError) -> Bool {
-        record.giveUp(connection.node, reason, by: session)
+        record.giveUp(reason, by: session)
         return try copy(because: reason)
     }
 

@@ -10,10 +10,8 @@ final class SharingRecord: Sendable {
         var outcome: SharingOutcome?
         /// By render node, why its GPU reads no more.
         var obstacles: [String: String] = [:]
-        var node: String?
-        /// How many encoders were opened so far, and whether the last one was to read a picture there.
-        var session = 0
-        var isUsed = false
+        /// By render node, the latest session.
+        var sessions: [String: InputSession] = [:]
         /// Why the camera uses its memory for itself.
         var refusal: String?
     }
@@ -27,24 +25,24 @@ final class SharingRecord: Sendable {
     /// Notes that the camera is to use its memory for itself.
     func refuse(_ reason: String) { state.withLock { $0.refusal = reason } }
 
-    /// Notes that an encoder is opened on a render node.
-    /// - Returns: the encoder's number, and why its GPU is not to read the camera's memory; nil if it may.
-    func begin(on node: String) -> (session: Int, obstacle: String?) {
-        state.withLock { state in
+    /// Notes that encoders are opened on a render node. Those before them there are replaced.
+    /// - Returns: their session, and why their GPU is not to read the camera's memory; nil if it may.
+    func begin(on node: String) -> (session: InputSession, obstacle: String?) {
+        let session = InputSession(on: node)
+        return state.withLock { state in
             state.outcome = state.outcome ?? SharingOutcome()
-            (state.node, state.isUsed) = (node, false)
-            state.session += 1
-            return (state.session, state.obstacles[node])
+            state.sessions[node] = session
+            return (session, state.obstacles[node])
         }
     }
 
-    /// Notes that an encoder is about to read a picture there: from now on that may be why it fails. An encoder that was
-    /// replaced says nothing any more, though its thread may come back.
-    /// - Returns: false if it was replaced.
-    func noteUse(by session: Int) -> Bool {
+    /// Notes that encoders are about to read a picture there: from now on that may be why they fail. Encoders that were
+    /// replaced say nothing any more, though their thread may come back.
+    /// - Returns: false if they were replaced.
+    func noteUse(by session: InputSession) -> Bool {
         state.withLock { state in
-            guard state.session == session else { return false }
-            state.isUsed = true
+            guard state.sessions[session.node] === session else { return false }
+            session.noteUse()
             return true
         }
     }
@@ -78,26 +76,25 @@ final class SharingRecord: Sendable {
     func note(_ reason: String) { state.withLock { $0.outcome?.reason = reason } }
 
     /// Notes that a GPU is not to read the camera's memory for the rest of the recording.
-    /// - Parameter session: the encoder that has found out.
-    func giveUp(_ node: String, _ reason: String, by session: Int) {
+    /// - Parameter session: the encoders that have found out.
+    func giveUp(_ reason: String, by session: InputSession) {
         state.withLock { state in
-            guard state.session == session else { return }
-            state.obstacles[node] = reason
+            guard state.sessions[session.node] === session else { return }
+            state.obstacles[session.node] = reason
             state.outcome?.reason = reason
         }
     }
 
-    /// Notes that the open encoder failed. The next one is to be opened without the camera's memory, if it read that: it may
-    /// be what failed.
-    /// - Returns: its node, if that was so.
-    func blame() -> String? {
+    /// Notes that an encoder failed. The next one is to be opened without the camera's memory, if it read that: it may be
+    /// what failed. What one codec's encoder reads fails another's as well, so each of a session may blame it.
+    /// - Returns: whether it read the camera's memory.
+    func blame(by session: InputSession) -> Bool {
+        guard session.mayBeBlamed else { return false }
+        let reason = "the encoder failed while it read the camera's memory"
         state.withLock { state in
-            guard let node = state.node, state.isUsed else { return nil }
-            let reason = "the encoder failed while it read the camera's memory"
-            state.obstacles[node] = reason
+            state.obstacles[session.node] = reason
             state.outcome?.reason = reason
-            state.isUsed = false
-            return node
         }
+        return true
     }
 }
