@@ -1,11 +1,12 @@
 import Bitstream
 import CFFmpeg
-import Pictures
+import Glibc
 import Testing
 import Time
 
 @testable import Capture
 @testable import Encoder
+@testable import Pictures
 
 /// A picture of a source, in its own memory.
 func picture(
@@ -21,6 +22,18 @@ func picture(
     let pool = try PixelBufferPool(backing: .allocated, planes: memory, planesPerBuffer: memory.count)
     return PixelBuffer(
         pool: pool, index: 0, payloads: payloads, format: format, sequence: sequence, timestamp: timestamp)
+}
+
+/// Buffers of memory as devices share it.
+func sharedPool(count: Int, length: Int) throws -> PixelBufferPool {
+    let buffers = try (0..<count).map { _ in
+        var path = Array("/tmp/camrec-test-memory-XXXXXX".utf8CString)
+        let descriptor = mkstemp(&path)
+        try #require(descriptor >= 0 && ftruncate(descriptor, length) == 0)
+        unlink(path)
+        return DMABuffer(adopting: descriptor, length: length)
+    }
+    return try PixelBufferPool.shared(buffers, length: length)
 }
 
 /// Pictures whose content changes completely every few frames, like cuts in a film.

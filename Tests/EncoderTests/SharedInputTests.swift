@@ -1,6 +1,5 @@
 import Bitstream
 import CFFmpeg
-import Glibc
 import Testing
 import Time
 
@@ -80,15 +79,7 @@ import Time
     // MARK: What is encoded
 
     private static func pool(of film: Film, count: Int) throws -> PixelBufferPool {
-        let length = film.format.minimumLengths[0]
-        let buffers = try (0..<count).map { _ in
-            var path = Array("/tmp/camrec-test-memory-XXXXXX".utf8CString)
-            let descriptor = mkstemp(&path)
-            try #require(descriptor >= 0 && ftruncate(descriptor, length) == 0)
-            unlink(path)
-            return DMABuffer(adopting: descriptor, length: length)
-        }
-        return try PixelBufferPool.shared(buffers, length: length)
+        try sharedPool(count: count, length: film.format.minimumLengths[0])
     }
 
     private static func picture(_ film: Film, _ number: Int, in pool: PixelBufferPool) throws -> PixelBuffer {

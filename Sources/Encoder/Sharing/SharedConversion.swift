@@ -35,9 +35,8 @@ final class SharedConversion {
     }
 
     /// Whether the pictures that a driver converts have been compared with camrec's own: Intel's, on the emulated GPU.
-    static func isProven(on connection: VADisplayConnection) -> Bool {
-        connection.driver.contains("iHD")
-    }
+    /// - Parameter driver: its own name.
+    static func isProven(_ driver: String) -> Bool { driver.contains("iHD") }
 
     deinit {
         let (processor, frames) = (processor, frames)

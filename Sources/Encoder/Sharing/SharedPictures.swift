@@ -9,30 +9,14 @@ import Pictures
 final class SharedPictures {
     private let connection: VADisplayConnection
     private let format: PictureFormat
-    private let way: ZeroCopyWay
     private let record: SharingRecord
-    private let session: InputSession
-    /// The camera's buffers; a camera that is opened again has others.
-    private weak var pool: PixelBufferPool?
-    private var verdict = Verdict.open
-    /// How many of their pictures were compared.
-    private var compared = 0
+    private let verdict: SharingVerdict
     /// Surfaces in the memory of a camera, one for each of its buffers.
     private var imported: [Import] = []
     /// Reads surfaces of the camera's size.
     private let reader: SurfaceWriter
     /// Makes NV12 of the camera's pictures; nil if they are NV12.
     private var conversion: SharedConversion?
-
-    /// Grey pictures say little, but a camera at night has no others.
-    private static let mostComparisons = 10
-
-    /// On the camera's buffers.
-    private enum Verdict {
-        case open
-        case shared
-        case copied
-    }
 
     private struct Import {
         let memory: DMABuffer
@@ -47,15 +31,15 @@ final class SharedPictures {
         of format: PictureFormat, on connection: VADisplayConnection, way: ZeroCopyWay,
         record: SharingRecord, session: InputSession, conversion: SharedConversion?
     ) {
-        (self.session, self.conversion) = (session, conversion)
-        (self.connection, self.format, self.way) = (connection, format, way)
+        (self.connection, self.format, self.conversion) = (connection, format, conversion)
         self.record = record
+        verdict = SharingVerdict(way, record, session)
         imported.reserveCapacity(PixelBufferPool.maximumCount)
         reader = SurfaceWriter(connection: connection, size: format.size, method: .auto)
     }
 
     /// Whether the next picture will probably be read where it is, so that none need be copied ahead.
-    var isLikely: Bool { verdict != .copied }
+    var isLikely: Bool { verdict.isLikely }
 
     /// Gives a frame the picture's surface, or one that the GPU converts it into. Called by the thread that encodes.
     /// - Returns: false if the picture must be copied.
@@ -67,20 +51,30 @@ final class SharedPictures {
         if format.pixelFormat != .nv12 {
             if conversion == nil { conversion = try SharedConversion(of: format, on: connection) }
             guard let conversion else {
-                return try giveUp("the GPU's driver does not convert \(format.pixelFormat)")
+                try verdict.giveUp("the GPU's driver does not convert \(format.pixelFormat)")
+                return false
             }
             switch try conversion.convert(surface, into: frame) {
             case .success(let target): id = target
             case .failure(let refusal):
-                return try giveUp("the GPU does not convert the camera's pictures: \(refusal.reason)")
+                try verdict.giveUp("the GPU does not convert the camera's pictures: \(refusal.reason)")
+                return false
             }
         } else {
             id = surface.id
             try hold(surface, in: frame)
         }
-        if verdict == .open, let fault = try fault(of: id, buffer) {
-            av_frame_unref(frame)
-            return try giveUp(fault)
+        if verdict.isOpen {
+            let result = try comparison(of: id, buffer)
+            do throws(EncoderError) { try verdict.follow(result) } catch {
+                av_frame_unref(frame)
+                throw error
+            }
+            guard verdict.isLikely else {
+                av_frame_unref(frame)
+                return false
+            }
+            if !verdict.isOpen { buffer.keepMapped(false) }
         }
         record.countShared(memory)
         return true
@@ -104,17 +98,9 @@ final class SharedPictures {
     ) throws(EncoderError) -> (SharedSurface, SharingOutcome.Memory)? {
         guard buffer.format === format else { return nil }
         // An encoder that is opened again may take over the surfaces, and this with them.
-        follow(buffer.shared?.pool)
-        if verdict != .copied, let reason = record.obstacle(on: connection.node) {
-            _ = try copy(because: reason)
-        }
-        guard verdict != .copied else { return nil }
-        guard let picture = buffer.shared else {
-            _ = try copy(because: record.refusal ?? "the camera does not share its memory")
-            return nil
-        }
-        // From here on a failure may be due to shared memory.
-        guard record.noteUse(by: session) else { return nil }
+        let shared = buffer.shared
+        if verdict.begin(shared?.pool) { imported.removeAll(keepingCapacity: true) }
+        guard try verdict.allowsUse(isShared: shared != nil), let picture = shared else { return nil }
         if let own = picture.memory.owner as? SharedSurface, own.connection === connection,
             picture.offset == 0
         {
@@ -123,17 +109,9 @@ final class SharedPictures {
         switch importing(picture) {
         case .success(let imported): return (imported, .camera)
         case .failure(let refusal):
-            _ = try giveUp("the GPU does not take the camera's memory: \(refusal.reason)")
+            try verdict.giveUp("the GPU does not take the camera's memory: \(refusal.reason)")
             return nil
         }
-    }
-
-    /// Starts over when the camera has new buffers. Pictures in the encoder keep the surfaces that they need.
-    private func follow(_ pool: PixelBufferPool?) {
-        guard pool !== self.pool else { return }
-        self.pool = pool
-        imported.removeAll(keepingCapacity: true)
-        if !record.hasGivenUp(connection.node) { (verdict, compared) = (.open, 0) }
     }
 
     private func importing(_ picture: SharedPicture) -> Result<SharedSurface, SharedSurface.Refusal> {
@@ -148,11 +126,11 @@ final class SharedPictures {
         return result
     }
 
-    /// What is wrong with the NV12 that the GPU sees; nil if it is the processor's picture, as far as one can tell. The last
-    /// comparison is that of a picture with something in it.
-    private func fault(
+    /// Compares the NV12 that the GPU sees with the processor's picture.
+    /// - Returns: nil if it cannot be read back.
+    private func comparison(
         of surface: VASurfaceID, _ buffer: borrowing PixelBuffer
-    ) throws(EncoderError) -> String? {
+    ) throws(EncoderError) -> SharedComparison.Result? {
         record.countCompared(bytes: format.minimumLengths.reduce(0, +))
         var result = SharedComparison.Result?.none
         _ = try reader.read(from: surface) { seen in
@@ -162,31 +140,6 @@ final class SharedPictures {
             var comparison = SharedComparison(format, planes)
             result = comparison.result(of: seen)
         }
-        switch result {
-        case .same(let isTelling):
-            compared += 1
-            if isTelling || compared == Self.mostComparisons {
-                verdict = .shared
-                buffer.keepMapped(false)
-            }
-            return nil
-        case .different: return "the GPU sees another picture in the shared memory"
-        case nil: return "what the GPU sees in the shared memory cannot be read back"
-        }
-    }
-
-    /// Copies pictures from now on, for the rest of the recording: the GPU is to blame.
-    /// - Returns: false, as nothing is shared.
-    private func giveUp(_ reason: String) throws(EncoderError) -> Bool {
-        record.giveUp(reason, by: session)
-        return try copy(because: reason)
-    }
-
-    /// Copies the pictures of these buffers.
-    private func copy(because reason: String) throws(EncoderError) -> Bool {
-        verdict = .copied
-        record.note(reason)
-        try way.allowCopies(because: reason)
-        return false
+        return result
     }
 }

@@ -46,7 +46,7 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
             !record.hasGivenUp(connection.node)
         else { return false }
         if format.pixelFormat == .nv12 || monitor.withLock({ converted === format }) { return true }
-        guard way == .on || SharedConversion.isProven(on: connection) else {
+        guard way == .on || SharedConversion.isProven(connection.driver) else {
             record.refuse(
                 "it is not known whether the driver of \(connection.node) converts \(format.pixelFormat) correctly; "
                     + "--zero-copy on tries it")
