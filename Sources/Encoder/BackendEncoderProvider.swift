@@ -173,10 +173,10 @@ public final class BackendEncoderProvider: EncoderProvider {
     /// Remembers whether the encoder in use ever produced anything.
     private func judge() {
         defer { isExcused = false }
-        guard let current, !isExcused else { return }
+        guard let current else { return }
         if current.progress.hasProduced {
             provenLabels.insert(current.label)
-        } else if !provenLabels.contains(current.label) {
+        } else if !isExcused, !provenLabels.contains(current.label) {
             failedLabels.append(current.label)
         }
     }

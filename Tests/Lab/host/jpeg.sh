@@ -111,6 +111,17 @@ if [ "$driver" = iHD ]; then
     done
     fault "fail I915_GEM_EXECBUFFER2 EIO 40 1" records "$driver: a submission fails" "${either[@]}" --encoder vaapi out.h264 &&
         check "$driver: a submission fails: no frame more than that is lost" report report.json 'frames.written == 60' 'frames.droppedByEncoder <= 1' "$accounted"
+    # With two codecs both encoders fail, and are opened once more: at their first pictures, and later.
+    for first in 2 20; do
+        fault "fail I915_GEM_EXECBUFFER2 EIO $first 2" records "$driver: two codecs, two submissions fail from $first on" "${either[@]}" --encoder vaapi out.h264 out.h265 &&
+            check "$driver: two codecs, two submissions fail from $first on: each encoder is opened once more" report report.json 'encoders[0].restarts == 1' \
+                'encoders[1].restarts == 1' "encoders[0].implementation == 'h264_vaapi'" "encoders[1].implementation == 'hevc_vaapi'" \
+                'outputs[0].written == 60' 'outputs[1].written == 60'
+    done
+    # What an encoder has produced counts though its failure was excused: it may fail again.
+    fault "fail I915_GEM_EXECBUFFER2 EIO 20 3" records "$driver: two codecs, three submissions fail" "${either[@]}" --encoder vaapi out.h264 out.h265 &&
+        check "$driver: two codecs, three submissions fail: both go on" report report.json 'outputs[0].written == 60' 'outputs[1].written == 60' \
+            'encoders[0].restarts + encoders[1].restarts == 3'
 fi
 fault "slow 20" records "$driver: a slow GPU" --device test --format jpeg --size 320x240 --fps 30 --frames 25 --encoder vaapi --overwrite --report report.json out.h264 &&
     check "$driver: a slow GPU: drops are counted" report report.json 'frames.written == 25' 'encoder.jpeg.gpu >= 25' "$accounted"
