@@ -26,8 +26,8 @@ protocol EncoderInput: AnyObject {
 
     /// Notes that an encoder of its pictures failed. What the GPU did for the input may be what failed: later inputs do
     /// without that.
-    /// - Returns: whether there was such a thing.
-    func blameExtras() -> Bool
+    /// - Returns: the GPU's render node, if there was such a thing.
+    func blameExtras() -> String?
 
     /// Releases what the frame holds, after every encoder has taken it. Repeated calls have no effect.
     func release()
@@ -38,5 +38,5 @@ extension EncoderInput {
     var readsBuffer: Bool { false }
 
     /// Inputs do nothing besides, by default.
-    func blameExtras() -> Bool { false }
+    func blameExtras() -> String? { nil }
 }

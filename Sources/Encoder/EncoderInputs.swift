@@ -71,12 +71,10 @@ final class EncoderInputs {
     /// and neither on the connection nor with the surfaces of those that have not failed yet.
     /// - Returns: whether there was such a thing.
     func blameExtras(of input: any EncoderInput) -> Bool {
-        guard input.blameExtras() else { return false }
+        guard let node = input.blameExtras() else { return false }
+        sharedSurfaces?.forget(node)
         // Another encoder may have been reopened already: this one then joins it.
-        if let surfaces, surfaces === input {
-            sharedSurfaces?.forget(surfaces.connection.node)
-            self.surfaces = nil
-        }
+        if let surfaces, surfaces === input { self.surfaces = nil }
         return true
     }
 

@@ -250,10 +250,10 @@ final class SurfaceInput: EncoderInput {
         }
     }
 
-    func blameExtras() -> Bool {
-        if let (record, session) = jpegRecord, record.blame(by: session) { return true }
-        if let (record, session) = sharingRecord, record.blame(by: session) { return true }
-        return false
+    func blameExtras() -> String? {
+        if let (record, session) = jpegRecord, record.blame(by: session) { return session.node }
+        if let (record, session) = sharingRecord, record.blame(by: session) { return session.node }
+        return nil
     }
 
     func release() {
