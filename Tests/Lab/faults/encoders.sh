@@ -1,6 +1,5 @@
 #!/bin/bash
-# Encoders that fail, hang, or are slow: in software, and on the emulated GPU under both drivers, which decodes Motion JPEG
-# as well then.
+# Encoders that fail, hang, or are slow: in software, and on the emulated GPU under both drivers.
 # usage: encoders.sh [--short]
 set -euo pipefail
 # shellcheck source=../lib.sh
@@ -18,7 +17,7 @@ is_over_after_another_signal() { is_over "$recorder" || { kill -TERM "$recorder"
 # In software: libavcodec's own function fails.
 if built encoder -shared -fPIC; then
     launcher=(env "LD_PRELOAD=$built")
-    pictures
+    choose_pictures
     for picture in "${struck[@]}"; do
         # With nothing recorded yet, no second encoder is tried.
         [ "$picture" != 0 ] || continue
@@ -44,19 +43,10 @@ else
     skip "libx264: an error at picture N" "no gcc"
 fi
 
-on_both_drivers() { # PATTERN
-    for driver in radeonsi iHD; do
-        has_gpu "$part: $driver" "$driver" "$1" || continue
-        launcher=("$LAB/gpu/run" "$driver")
-        gpu_faults
-        settle_gpu_faults
-    done
-}
-on_both_drivers H264
-
-part="Encoders whose GPU decodes Motion JPEG as well"
-# 4:2:0, which both drivers decode.
-source+=(--format jpeg)
-units=2 besides="JPEG decoded" beside=(--so 'hasattr(encoder, "jpeg")')
-on_both_drivers 'JPEGBaseline.*VLD'
+for driver in radeonsi iHD; do
+    has_gpu "$driver" "$driver" || continue
+    launcher=("$LAB/gpu/run" "$driver")
+    gpu_faults
+    settle_gpu_faults
+done
 finish

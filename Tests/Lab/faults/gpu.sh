@@ -13,7 +13,7 @@ slow=60 narrow=30
 units=1 besides='' beside=()
 random_pictures=5 took=6
 
-pictures() { # the frames, counted from 0, that a fault strikes: the first, the second, the 30th and random ones
+choose_pictures() { # the frames, counted from 0, that a fault strikes: the first, the second, the 30th and random ones
     local i
     struck=()
     if [ -z "$short" ]; then struck=(0 1 29); fi
@@ -49,9 +49,10 @@ gpu_faults() {
     local picture first in_software on_hardware once
     in_software=(--report report.json --so "outputs[0].written == $frames" --so 'encoder.implementation == "libx264"')
     on_hardware=(--report report.json --so "outputs[0].written == $frames" --so 'encoder.implementation == "h264_vaapi"')
+    once=(--so 'frames.droppedByEncoder == 1')
     # A JPEG that the GPU does not decode is the processor's, and no frame is lost.
-    once=(--so "frames.droppedByEncoder $([ $units = 1 ] && echo == || echo '<=') 1")
-    pictures
+    if [ $units != 1 ]; then once=(--so 'frames.droppedByEncoder <= 1'); fi
+    choose_pictures
     for picture in "${struck[@]}"; do
         first=$((picture * units))
         case $driver/$picture in
@@ -106,7 +107,7 @@ hang() { # FAULT TRIAL-OPTIONS... --encoder ENCODER
 
 settle_gpu_faults() { # those of one driver
     local faults
-    mapfile -t faults < <("$PYTHON" "$LAB/verify/faults.py" names --part "$part" "$LAB_FAULTS" | grep "^$driver[:,]")
+    mapfile -t faults < <("$PYTHON" "$LAB/verify/faults.py" names --part "$part" "$LAB_FAULTS" | grep "^${driver}[:,]")
     [ ${#faults[@]} != 0 ] || fail "$part: $driver" "no fault was made"
     for fault in "${faults[@]}"; do settle "$fault"; done
 }

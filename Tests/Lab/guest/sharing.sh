@@ -198,3 +198,4 @@ if has_gpu "sharing, faults" iHD; then
 fi
 
 bash "$LAB/faults/sharing.sh" --short
+bash "$LAB/faults/shared-encoders.sh" --short
