@@ -209,7 +209,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "CamplayTests",
-            dependencies: ["camplay", "Decoder", "Pictures", "Bitstream", "Threading", "Time", "CFFmpeg"]),
+            dependencies: [
+                "camplay", "Decoder", "Pictures", "Bitstream", "Sound", "Threading", "Time", "CFFmpeg",
+            ]),
         .testTarget(name: "HTTPTextTests", dependencies: ["HTTPText"]),
         .testTarget(
             name: "WebTests",

@@ -20,17 +20,17 @@ final class PictureClock {
     /// A position in the file.
     struct Place: Equatable {
         /// Pictures before it.
-        fileprivate(set) var count = 0
+        var count = 0
         /// The time of the previous picture, at the file's own speed.
         fileprivate(set) var elapsed = Duration.zero
         fileprivate var firstTime: Duration?
         /// Added to a container's time, gives the position's: a container's times restart if recordings
         /// follow each other.
-        fileprivate var offset = Duration.zero
+        fileprivate(set) var offset = Duration.zero
 
         /// Moves to a container's next picture. One that is slightly too early is shown at once; if the time
         /// goes back further, another recording follows.
-        fileprivate mutating func go(to time: Duration, duration: Duration) {
+        mutating func go(to time: Duration, duration: Duration) {
             let jitter = PresentationClock.largestStepBack(frameDuration: duration)
             if count > 0, time + offset < elapsed - jitter { offset = elapsed + duration - time }
             elapsed = max(elapsed, time + offset, .zero)

@@ -1,4 +1,6 @@
+import Bitstream
 import Output
+import Pictures
 import Sound
 import Time
 
@@ -12,11 +14,15 @@ final class FileSound: SoundFeed {
     private var pending: SoundPacket?
     /// Sound that is due earlier is left out.
     private var beginning = Duration.zero
-    /// The end of the latest sound, and what is added to its time: times start over if recordings follow each other.
-    private var (end, offset) = (Duration.zero, Duration.zero)
+    /// The sound that was read, and where its recording is on the pictures' clock.
+    private var joined = JoinedSound()
+    /// Whether pictures are left out up to the next keyframe, because of damage: no time passes for them.
+    private var isDamaged = false
+    /// Added to the time of the packet that was returned last, gives the pictures' clock.
+    private var offset = Duration.zero
 
-    /// A step back by more is no reordering.
-    private static let largestStepBack = Duration.seconds(1)
+    /// The rate of a stream that does not state one, as for its pictures.
+    private static let frameDurationOfSilentStreams = Duration.milliseconds(40)
     /// How far ahead of the pictures the file is searched for sound.
     private static let lead = Duration.seconds(5)
 
@@ -29,43 +35,62 @@ final class FileSound: SoundFeed {
 
     func next(isOver: () -> Bool) -> SoundFeedItem? {
         if let packet = pending.take() { return .packet(packet) }
-        // An error is the end here, too: the pictures' reader reports it.
-        while let packet = try? reader.next() {
-            if let sound = packet.sound {
-                note(sound)
-                if sound.end > .start + beginning { return item(sound) }
-            } else if let time = packet.time, let wait = wait(for: time) {
-                return .later(wait)
+        while true {
+            while let piece = joined.next() {
+                if piece.packet.end + piece.offset > .start + beginning { return item(piece) }
             }
-            if isOver() { break }
+            // An error is the end here, too: the pictures' reader reports it.
+            guard let packet = try? reader.next() else { return nil }
+            if let sound = packet.sound {
+                joined.add(sound)
+                if isOver() { return nil }
+                continue
+            }
+            isDamaged = packet.problem != nil || (isDamaged && !packet.allowsEntry)
+            if packet.isPicture, !isDamaged, let time = packet.time {
+                joined.notePicture(at: time, allowsEntry: packet.allowsEntry, frameDuration: frameDuration)
+                if let wait = wait() { return .later(wait) }
+            }
+            if isOver() { return nil }
         }
-        return nil
     }
 
     func seek(to time: Duration) {
-        (pending, current, beginning, end, offset) = (nil, nil, time, time, .zero)
+        (pending, current, joined, beginning, offset) = (nil, nil, JoinedSound(), time, .zero)
+        isDamaged = false
         try? reader.seek(to: time)
     }
 
     func moment(of time: Duration) -> Instant? { presentation.moment(of: time + offset) }
 
-    private func item(_ packet: SoundPacket) -> SoundFeedItem {
-        guard let description = reader.sound, description != current else { return .packet(packet) }
-        (current, pending) = (description, packet)
+    private func item(_ piece: JoinedSound.Piece) -> SoundFeedItem {
+        offset = piece.offset
+        guard let description = reader.sound, piece.begins || description != current else {
+            return .packet(piece.packet)
+        }
+        (current, pending) = (description, piece.packet)
         return .begins(description)
     }
 
-    private func note(_ packet: SoundPacket) {
-        let time = packet.timestamp - .start
-        if time < end - Self.largestStepBack { offset += end - time }
-        end = packet.end - .start
+    /// How long the picture that was just read is shown, by its parameter sets.
+    private func frameDuration() -> Duration {
+        var parameterSets = StreamParameterSets(codec: reader.codec)
+        let bytes = reader.bytes
+        var scanner = NALUnitScanner()
+        while let unit = scanner.next(in: bytes.span.bytes) {
+            // What is no parameter set, or cannot be read, says nothing about the rate.
+            _ = try? parameterSets.insert(bytes.span.bytes.extracting(unit.bytes))
+        }
+        let rate = StreamDescription(parameterSets)?.frameRate
+        return rate.map { .seconds(1 / $0.framesPerSecond) } ?? Self.frameDurationOfSilentStreams
     }
 
-    /// When to go on, if a picture is far ahead of those that are shown: where there is no sound, the file need not be read
-    /// to its end.
-    private func wait(for time: Duration) -> Instant? {
+    /// When to go on, if the latest picture is far ahead of those that are shown: where there is no sound, the file need not
+    /// be read to its end.
+    private func wait() -> Instant? {
+        let time = joined.pictureTime
         guard time > beginning + Self.lead else { return nil }
-        guard let moment = presentation.moment(of: time + offset) else { return .distantFuture }
+        guard let moment = presentation.moment(of: time) else { return .distantFuture }
         return moment - Self.lead > .now ? moment - Self.lead : nil
     }
 }
