@@ -61,6 +61,14 @@ for file in flash.mkv flash.ts opus.mp4 flac.mkv; do
     check "play sound: $file: none is missing" heard 'sound.secondsPlayed > 6.8' 'sound.secondsLeftOut < 0.2' 'sound.secondsOfSilence < 0.2' 'abs(sound.earlyBy) < 0.03'
 done
 
+# Ten joins of recordings whose sound lasts 1.280 s and whose pictures last 1.267 s, each with one tone and its flash.
+joined() {
+    ffmpeg -nostdin -v error -y -i flash.mkv -t 1.27 -c copy part.ts
+    for _ in {0..10}; do cat part.ts; done >joined.ts
+    together 17 9 joined.ts
+}
+check "play sound: ten joined transport streams: tones come with their flashes" joined
+
 # The viewer: a pause of two seconds, ten seconds ahead, and back, and a moment without sound.
 press() { xdotool search --sync --onlyvisible --name '^camplay ' windowfocus key "$1"; }
 views() {
