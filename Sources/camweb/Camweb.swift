@@ -142,6 +142,7 @@ struct Camweb: ParsableCommand {
                 scratchFolder: scratchFolder, interruption: signals.interruption,
                 report: { console.inform($0) })
             signals.workBegins()
+            warnOfMissingSettings(console)
             console.inform("serving on http://\(server.address)")
             server.run()
         } catch {
@@ -151,6 +152,15 @@ struct Camweb: ParsableCommand {
     }
 
     private static let usualSettings = "/etc/camrec"
+
+    /// The page says so only to those who open it.
+    private func warnOfMissingSettings(_ console: Console) {
+        let folder = settings ?? Self.usualSettings
+        guard cameras.isEmpty, access(folder, R_OK | X_OK) != 0 else { return }
+        console.warn(
+            "\(folder): \(String(cString: strerror(errno))), so there are no services to show; name a CAMERA, or "
+                + "another folder with --settings")
+    }
 
     private var source: CameraSource {
         cameras.isEmpty

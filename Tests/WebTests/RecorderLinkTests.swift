@@ -55,7 +55,7 @@ struct RecorderLinkTests {
         let lines = try await asking { link in
             (0..<20).map { _ in link.ask(.stats) } + [link.ask(.controls), link.send("keyframe")]
         } _: { results in
-            results.compactMap { try? String(decoding: $0.get().line, as: UTF8.self) }
+            results.compactMap { try? String(buffer: $0.get().line) }
         }
         #expect(lines.count == 22)
         #expect(Set(lines[..<20]).count == 1)

@@ -53,6 +53,30 @@ struct RecordingCatalogTests {
         #expect(try catalog.open(early.id).recording.size == stream.count)
     }
 
+    @Test(
+        "a file may claim any year", arguments: [-9_000_000_000, -1, 9_223_372_037, 13_569_465_600])
+    func anyYear(seconds: Int) {
+        make("rec")
+        folder.write("rec/a.h264", stream)
+        stamp("rec/a.h264", seconds)
+        #expect(list(catalog()).isComplete)
+        var status = stat()
+        for seconds in [seconds, .max, .min] {
+            (status.st_mtim.tv_sec, status.st_mtim.tv_nsec) = (seconds, 999_999_999)
+            #expect(RecordingFile(path: ["a"], status).modification.seconds.signum() == seconds.signum())
+        }
+    }
+
+    @Test("a pipe or a device is never opened as a recording, even with the inode of one")
+    func reusedInode() {
+        mkfifo(folder.path("pipe"), 0o600)
+        var status = stat()
+        #expect(stat(folder.path("pipe"), &status) == 0)
+        let descriptor = open(folder.path("."), O_RDONLY | O_DIRECTORY)
+        defer { close(descriptor) }
+        #expect(RecordingFile(path: ["pipe"], status).open(in: descriptor) == nil)
+    }
+
     @Test("links, other files and folders that are too deep are not recordings")
     func others() {
         make("rec")

@@ -67,7 +67,7 @@ export class Recorder {
     parts.snapshot = this.#makeButton("Snapshot", () => this.#takeSnapshot());
     parts.keyframe = this.#makeButton("Keyframe", () => this.#tell({ command: "keyframe" }, "the next picture is a keyframe"));
     parts.trigger = this.#makeButton("Trigger", () => this.#tell({ command: "trigger" }, "what is in memory is being written"));
-    parts.pause = this.#makeButton("Pause", () => this.#togglePause());
+    parts.pause = this.#makeButton("Pause recording", () => this.#togglePause());
     parts.rate = make("form", { className: "rate" });
     parts.rateInput = make("input", { type: "number", min: 0.001, max: 2000, step: "any", required: true });
     const label = make("label");
@@ -170,7 +170,7 @@ export class Recorder {
     trigger.disabled = !mayChange;
     trigger.hidden = !abilities.trigger;
     pause.disabled = !mayChange;
-    pause.textContent = stats?.state === "paused" ? "Resume" : "Pause";
+    pause.textContent = stats?.state === "paused" ? "Resume recording" : "Pause recording";
     if (camera) camera.hidden = !abilities.controls;
     for (const button of [keyframe, trigger, pause, rateButton]) {
       button.title = this.#canChange ? "" : "camweb only shows; start it with --password-file or --allow-changes";

@@ -18,7 +18,7 @@ final class ControlRequest: ChannelInboundHandler {
     /// What a recorder answers to a command that it accepts.
     struct Answer: Sendable {
         /// The line, as JSON.
-        let line: [UInt8]
+        let line: ByteBuffer
         /// What follows it: a picture, or findings.
         let body: ByteBuffer
     }
@@ -35,12 +35,12 @@ final class ControlRequest: ChannelInboundHandler {
     private let answered: EventLoopPromise<Answer>
     /// What came so far: the line, until it is complete, and then what follows it.
     private var received = ByteBuffer()
-    private var line: (text: [UInt8], bytes: Int)?
+    private var line: (text: ByteBuffer, bytes: Int)?
 
     /// How long a recorder may take for most commands.
     static let usualPatience = TimeAmount.seconds(5)
     /// More than the list of any camera's controls.
-    private static let longestLine = 1 << 20
+    private static let longestLine = 512 << 10
     /// More than any JPEG of a camera.
     private static let longestBody = 32 << 20
     private static let newline = UInt8(ascii: "\n")
@@ -88,8 +88,10 @@ final class ControlRequest: ChannelInboundHandler {
                 if received.readableBytes > Self.longestLine { fail("an answer without end", context) }
                 return
             }
-            guard take(Array(view[..<end]), context) else { return }
-            received.moveReaderIndex(forwardBy: end - view.startIndex + 1)
+            guard let text = received.readSlice(length: end - view.startIndex), take(text, context) else {
+                return
+            }
+            received.moveReaderIndex(forwardBy: 1)
         }
         guard let line, received.readableBytes >= line.bytes else { return }
         let body = received.readSlice(length: line.bytes) ?? ByteBuffer()
@@ -106,8 +108,8 @@ final class ControlRequest: ChannelInboundHandler {
     }
 
     /// - Returns: whether the command was accepted.
-    private func take(_ text: [UInt8], _ context: ChannelHandlerContext) -> Bool {
-        guard let head = try? JSONDecoder().decode(Head.self, from: Data(text)),
+    private func take(_ text: ByteBuffer, _ context: ChannelHandlerContext) -> Bool {
+        guard let head = try? JSONDecoder().decode(Head.self, from: Data(text.readableBytesView)),
             (0...Self.longestBody).contains(head.bytes ?? 0)
         else {
             fail("no answer of a recorder", context)

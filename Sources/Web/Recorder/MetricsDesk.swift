@@ -59,7 +59,7 @@ final class MetricsDesk: Sendable {
     private func statistics(of feed: CameraFeed) -> EventLoopFuture<RecordingStatistics?> {
         guard let link = feed.recorder else { return state.eventLoop.makeSucceededFuture(nil) }
         return link.ask(.stats).map { answer in
-            (try? JSONDecoder().decode(ControlReply.self, from: Data(answer.line)))?.stats
+            (try? JSONDecoder().decode(ControlReply.self, from: Data(answer.line.readableBytesView)))?.stats
         }.recover { _ in nil }
     }
 

@@ -8,7 +8,7 @@ struct RecorderDesk {
     private let link: RecorderLink
     private let authority: String
 
-    /// How long a camera may take for a control, and for the next picture.
+    /// How long a camera may take for a control.
     private static let cameraPatience = TimeAmount.seconds(15)
 
     init(_ feed: CameraFeed, authority: String) throws(Refusal) {
@@ -21,13 +21,12 @@ struct RecorderDesk {
         switch target {
         case .statistics: return response(to: link.ask(.stats)) { json($0.line) }
         case .controls: return response(to: link.ask(.controls)) { json($0.line) }
-        case .findings: return response(to: link.ask(.doctor)) { json(Array($0.body.readableBytesView)) }
+        case .findings: return response(to: link.ask(.doctor)) { json($0.body) }
         case .snapshot:
-            return response(to: link.send("snapshot jpeg", patience: Self.cameraPatience)) { answer in
-                Response(
-                    type: "image/jpeg", body: Array(answer.body.readableBytesView), authority: authority)
+            return response(to: link.ask(.snapshot)) { answer in
+                Response(type: "image/jpeg", body: answer.body, authority: authority)
             }
-        case .command: throw .otherMethod
+        case .command: throw .onlyForms
         }
     }
 
@@ -37,7 +36,7 @@ struct RecorderDesk {
         return response(to: link.send(command.line, patience: Self.cameraPatience)) { json($0.line) }
     }
 
-    private func json(_ body: [UInt8]) -> Response {
+    private func json(_ body: ByteBuffer) -> Response {
         Response(type: "application/json", body: body, authority: authority)
     }
 
@@ -64,10 +63,18 @@ extension Refusal {
             + ",control=PATH after its address")
     static let unknownCommand = Refusal(
         status: .badRequest, reason: "this is no command of the page; reload it")
+    static let onlyForms = Refusal(
+        status: .methodNotAllowed, reason: "this takes the page's forms, with POST",
+        headers: ["Allow": "POST"])
     static let noChanges = Refusal(
         status: .forbidden,
         reason: "camweb only shows, and changes nothing; start it with --password-file or --allow-changes")
 
     /// The recorder's own words.
-    static func refused(_ reason: String) -> Refusal { Refusal(status: .conflict, reason: reason) }
+    static func refused(_ reason: String) -> Refusal {
+        Refusal(status: .conflict, reason: String(reason.prefix(longestReason)))
+    }
+
+    /// More than any recorder says.
+    private static let longestReason = 1000
 }

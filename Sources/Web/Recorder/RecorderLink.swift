@@ -17,13 +17,14 @@ final class RecorderLink: Sendable {
     /// What changes nothing, and has one answer for all who ask at a time.
     enum Question: String, Hashable {
         case stats, controls, doctor
+        case snapshot = "snapshot jpeg"
 
         /// How long an answer is as good as new.
         fileprivate var life: TimeAmount {
             switch self {
             case .stats: .milliseconds(500)
-            // Whoever sets a control wants to see it.
-            case .controls: .zero
+            // Whoever sets a control wants to see it, and whoever takes a picture, what is to be seen now.
+            case .controls, .snapshot: .zero
             case .doctor: .seconds(10)
             }
         }
@@ -32,6 +33,7 @@ final class RecorderLink: Sendable {
         fileprivate var patience: TimeAmount {
             switch self {
             case .stats: ControlRequest.usualPatience
+            case .snapshot: .seconds(15)
             case .controls: .seconds(30)
             case .doctor: .seconds(40)
             }

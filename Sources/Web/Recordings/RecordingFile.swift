@@ -17,8 +17,8 @@ struct RecordingFile: Hashable, Sendable {
 
     init(path: [String], _ status: stat) {
         (self.path, identity, size) = (path, FileIdentity(status), Int(status.st_size))
-        modification = WallTime(
-            nanoseconds: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
+        // A file may claim any year.
+        modification = WallTime(seconds: status.st_mtim.tv_sec) + .nanoseconds(status.st_mtim.tv_nsec)
     }
 }
 
@@ -42,7 +42,11 @@ extension RecordingFile {
         let descriptor = openat(parent, last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         let file = OpenRecording(descriptor)
-        guard FileIdentity(descriptor: descriptor) == identity else {
+        // An inode may be used again, even for a pipe or a device.
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            FileIdentity(status) == identity
+        else {
             errno = ENOENT
             return nil
         }

@@ -62,7 +62,7 @@ final class RecordingResponder {
     private func refuse(_ refusal: Refusal) {
         let response = Response(refusal)
         write(.head(response.status, response.headers))
-        write(.body(ByteBuffer(bytes: response.body)))
+        write(.body(response.body))
         end()
     }
 

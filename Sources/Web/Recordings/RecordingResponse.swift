@@ -127,7 +127,7 @@ final class RecordingResponse {
         guard !hasBegun else { return sink.abort() }
         let response = Response(refusal)
         begin(response.status, response.headers)
-        _ = sink.send(ByteBuffer(bytes: response.body))
+        _ = sink.send(response.body)
         sink.end()
     }
 

@@ -28,6 +28,13 @@ extension Refusal {
             reason: "\(folder): too little free space for \(count >> 20) MB; choose a shorter time")
     }
 
+    static func noScratch(_ folder: String) -> Refusal {
+        Refusal(
+            status: .insufficientStorage,
+            reason: "\(folder): no such folder, or none that can be used; start camweb with another --scratch"
+        )
+    }
+
     static func unreadable(_ name: String, _ reason: String) -> Refusal {
         Refusal(status: .unprocessableEntity, reason: "\(name): \(reason)")
     }

@@ -112,7 +112,7 @@ struct SpanDownload {
         let total = segments.reduce(0) { $0.addingSaturated($1.file.size) }
         guard total > 0 else { throw .nothingRecorded }
         let limit = total.addingSaturated(total / 4).addingSaturated(Self.leastOverhead)
-        let free = Volume.space(of: scratchFolder)?.free ?? 0
+        guard let free = Volume.space(of: scratchFolder)?.free else { throw .noScratch(scratchFolder) }
         guard limit <= free - Self.reserve else { throw .noRoom(for: limit, in: scratchFolder) }
         return limit
     }

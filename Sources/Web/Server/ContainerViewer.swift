@@ -73,7 +73,7 @@ final class ContainerViewer: LiveViewer {
             write(
                 .head(HTTPResponseHead(version: .http1_1, status: response.status, headers: response.headers))
             )
-            write(.body(.byteBuffer(ByteBuffer(bytes: response.body))))
+            write(.body(.byteBuffer(response.body)))
         }
         let sent = context.eventLoop.makePromise(of: Void.self)
         context.writeAndFlush(HTTPHandler.wrapOutboundOut(.end(nil)), promise: sent)

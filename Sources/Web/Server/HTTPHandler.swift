@@ -19,6 +19,8 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     /// How long a connection may take for a request, and for reading the response.
     private static let patience = TimeAmount.seconds(10)
+    /// Bytes a second that a client must read at least.
+    private static let slowestLine = 16 << 10
 
     init(_ desk: RequestDesk) { self.desk = desk }
 
@@ -89,7 +91,8 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         case .response(let response):
             respond(
                 with: response, isHead: head.method == .HEAD, keepsAlive: head.isKeepAlive, context)
-            restartDeadline(context)
+            // A slow line may take its time for a picture.
+            restartDeadline(context, for: response.body.readableBytes)
         case .stream(_, let form, let authority) where head.method == .HEAD:
             // The codec would only be known from the stream.
             let type = form == .mp4 ? "video/mp4" : "video/mp2t"
@@ -126,8 +129,8 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A malformed request has been answered, and its connection is closed by the decoder.
-        if error is IOError { context.close(promise: nil) }
+        // A malformed request has been answered; there is no telling where the next one would begin.
+        context.close(promise: nil)
     }
 
     private func respond(
@@ -137,8 +140,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         head.headers.add(name: "Connection", value: keepsAlive ? "keep-alive" : "close")
         context.write(wrapOutboundOut(.head(head)), promise: nil)
         if !isHead {
-            let body = context.channel.allocator.buffer(bytes: response.body)
-            context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+            context.write(wrapOutboundOut(.body(.byteBuffer(response.body))), promise: nil)
         }
         let sent = context.eventLoop.makePromise(of: Void.self)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
@@ -147,9 +149,10 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         sent.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
     }
 
-    private func restartDeadline(_ context: ChannelHandlerContext) {
+    private func restartDeadline(_ context: ChannelHandlerContext, for bytes: Int = 0) {
         deadline?.cancel()
-        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) {
+        let patience = Self.patience + .seconds(Int64(bytes / Self.slowestLine))
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: patience) {
             context.close(promise: nil)
         }
     }

@@ -19,9 +19,9 @@ struct Refusal: Error, Hashable {
         headers: ["Allow": "GET, HEAD"]
     )
     static let unwantedBody = Refusal(
-        status: .payloadTooLarge, reason: "camweb takes no request bodies; send none")
+        status: .payloadTooLarge, reason: "camweb takes no request bodies, and no form this long; send less")
     static let notAForm = Refusal(
-        status: .badRequest, reason: "this is no form; open /login in a browser")
+        status: .badRequest, reason: "this is no form of camweb's pages; open / in a browser")
     static let notLoggedIn = Refusal(
         status: .unauthorized, reason: "not logged in, or no longer; open /login in a browser",
         headers: ["WWW-Authenticate": "Cookie realm=\"camweb\""])

@@ -5,17 +5,25 @@ import NIOHTTP1
 struct Response {
     let status: HTTPResponseStatus
     let headers: HTTPHeaders
-    let body: [UInt8]
+    /// Shared by all who get the same.
+    let body: ByteBuffer
 
     /// - Parameter authority: what the browser connected to, once it was checked; nil for a refusal.
+    init(
+        _ status: HTTPResponseStatus = .ok, type: String, body: ByteBuffer, authority: String?,
+        extra: [String: String] = [:]
+    ) {
+        var headers = Self.headers(type: type, authority: authority)
+        headers.add(name: "Content-Length", value: "\(body.readableBytes)")
+        for (name, value) in extra { headers.add(name: name, value: value) }
+        (self.status, self.headers, self.body) = (status, headers, body)
+    }
+
     init(
         _ status: HTTPResponseStatus = .ok, type: String, body: [UInt8], authority: String?,
         extra: [String: String] = [:]
     ) {
-        var headers = Self.headers(type: type, authority: authority)
-        headers.add(name: "Content-Length", value: "\(body.count)")
-        for (name, value) in extra { headers.add(name: name, value: value) }
-        (self.status, self.headers, self.body) = (status, headers, body)
+        self.init(status, type: type, body: ByteBuffer(bytes: body), authority: authority, extra: extra)
     }
 
     /// The headers of every response.

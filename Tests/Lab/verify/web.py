@@ -425,7 +425,7 @@ def recorder(options):
         if size != "640,360":
             raise Failed(f"the snapshot is {size}")
 
-        panel.press("Pause")
+        panel.press("Pause recording")
         paused = panel.until("a pause", lambda stats: stats["state"] == "paused")["paused"]
         still = panel.until("pictures in the pause", lambda stats: stats["paused"] > paused + 20) and read(panel.page, panel.name)
         panel.until("more of them", lambda stats: stats["paused"] > paused + 40)
@@ -433,7 +433,7 @@ def recorder(options):
             raise Failed("the live picture moves in a pause")
         panel.page.wait(f"/[1-9][0-9]* frames not recorded during pauses/.test({panel.one}.querySelector('.losses').textContent)",
                         "the pause among the losses")
-        panel.press("Resume")
+        panel.press("Resume recording")
         panel.until("recording again", lambda stats: stats["state"] == "recording")
         watch(panel.page, panel.name)
 
@@ -448,7 +448,7 @@ def recorder(options):
 def shows(options):
     with Browser() as browser:
         panel = Panel(browser, options)
-        for text in ("Keyframe", "Pause", "Set bit rate"):
+        for text in ("Keyframe", "Pause recording", "Set bit rate"):
             if not panel.page.evaluate(f"{panel.button(text)}.disabled"):
                 raise Failed(f"{text} can be pressed")
         answer = panel.page.evaluate(
