@@ -129,8 +129,10 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A malformed request has been answered; there is no telling where the next one would begin.
-        context.close(promise: nil)
+        // A malformed request has been answered; there is no telling where the next one would begin. A refused upgrade is an
+        // error, too, and has an answer that follows.
+        let isMalformed = error is HTTPParserError || error is NIOHTTPDecoderError
+        if isMalformed || error is IOError { context.close(promise: nil) }
     }
 
     private func respond(
