@@ -53,7 +53,7 @@ enum CommandWord {
     private static func suggestion(for word: String, listsAll: Bool) -> String? {
         let (commands, orders) = (commands(andHidden: false), ControlCommand.names)
         let names = synonyms.merging(commands.map { ($0, "camrec \($0)") }) { $1 }
-            .merging(orders.map { ($0, "camrec ctl SOCKET \($0)") }) { $1 }
+            .merging(orders.map { ($0, "camrec ctl SOCKET \($0)") }) { command, _ in command }
         guard let name = names.keys.sorted().nearest(to: word), let command = names[name] else {
             return listsAll ? "the commands are \(commands.joined(separator: ", "))" : nil
         }

@@ -12,7 +12,8 @@ import Testing
         "refuses a mistyped command and names the nearest one",
         arguments: [
             ("inspct", "'camrec inspect'"), ("device", "'camrec devices'"), ("recrod", "'camrec record'"),
-            ("docter", "'camrec doctor'"), ("list", "'camrec devices'"), ("play", "'camplay'"),
+            ("docter", "'camrec doctor'"), ("snapshto", "'camrec snapshot'"), ("list", "'camrec devices'"),
+            ("play", "'camplay'"),
             ("stop", "'camrec ctl SOCKET stop'"), ("status", "'camrec ctl SOCKET stats'"),
         ])
     func mistyped(word: String, nearest: String) throws {
