@@ -85,7 +85,9 @@ let package = Package(
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
         .target(
             name: "Images", dependencies: ["Acceleration", "Pictures", "Time", "CFFmpeg"]),
-        .target(name: "Capture", dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Text", "Time"]),
+        .target(
+            name: "Capture",
+            dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Text", "Threading", "Time"]),
         .target(
             name: "Encoder",
             dependencies: [
@@ -108,8 +110,7 @@ let package = Package(
             name: "Recorder",
             dependencies: [
                 "ControlProtocol", "Pictures", "Images", "Capture", "Decoder", "Encoder", "Motion", "Output",
-                "Bitstream",
-                "Files", "Network", "Processes", "Sound", "Text", "Threading", "Time",
+                "Bitstream", "Files", "Network", "Processes", "Sound", "Text", "Threading", "Time",
             ]),
         .target(
             name: "Inspection", dependencies: ["Bitstream", "Time"],
@@ -126,8 +127,7 @@ let package = Package(
             name: "Web",
             dependencies: [
                 "Bitstream", "CCrypt", "ControlProtocol", "Files", "HTTPText", "Network", "Output",
-                "Settings", "Sound",
-                "Threading", "Time",
+                "Settings", "Sound", "Threading", "Time",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -141,16 +141,14 @@ let package = Package(
                 .embedInCode("Page/media.js"), .embedInCode("Page/recordings.js"),
                 .embedInCode("Page/timeline.js"), .embedInCode("Page/playback.js"),
                 .embedInCode("Page/recorder.js"), .embedInCode("Page/controls.js"),
-                .embedInCode("Page/chart.js"),
+                .embedInCode("Page/chart.js"), .embedInCode("Page/element.js"),
             ]),
         .executableTarget(
             name: "camrec",
             dependencies: [
                 "Acceleration", "ControlProtocol", "Recorder", "Inspection", "Settings", "Diagnostics",
-                "Text", "Pictures",
-                "Capture", "Encoder", "Motion", "Output", "Bitstream", "Files", "Network", "Processes",
-                "Sound", "Terminal",
-                "Threading", "Time",
+                "Text", "Pictures", "Capture", "Encoder", "Motion", "Output", "Bitstream", "Files", "Network",
+                "Processes", "Sound", "Terminal", "Threading", "Time",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["link-order.txt"], linkerSettings: [compact]),
         .executableTarget(
@@ -217,8 +215,7 @@ let package = Package(
             name: "WebTests",
             dependencies: [
                 "Web", "Bitstream", "Files", "HTTPText", "Network", "Settings", "Threading", "Time",
-                "CTestFormat",
-                "TestSupport",
+                "CTestFormat", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -238,16 +235,13 @@ let package = Package(
         .testTarget(
             name: "DiagnosticsTests",
             dependencies: ["Diagnostics", "Settings", "Bitstream", "Pictures", "TestSupport"]),
-        .testTarget(
-            name: "ControlProtocolTests", dependencies: ["ControlProtocol"]),
+        .testTarget(name: "ControlProtocolTests", dependencies: ["ControlProtocol"]),
         .testTarget(
             name: "RecorderTests",
             dependencies: [
                 "ControlProtocol", "Recorder", "Images", "Pictures", "Capture", "Encoder", "Motion", "Output",
-                "Bitstream",
-                "Files",
-                "Network", "Processes", "Sound",
-                "Threading", "Time", "CV4L2", "CTestAllocations", "TestSupport",
+                "Bitstream", "Files", "Network", "Processes", "Sound", "Threading", "Time", "CV4L2",
+                "CTestAllocations", "TestSupport",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -43,7 +43,7 @@ public final class CameraFinder: Sendable {
     /// - Parameters:
     ///   - request: the original request.
     ///   - sharing: reads its pictures in the processor's place.
-    ///   - controls: what was set meanwhile, and is set again.
+    ///   - controls: sets again what was set during the recording.
     /// - Returns: nil if it is not a device.
     public convenience init?(
         _ identity: SourceIdentity, request: CaptureRequest, sharing: (any SharedMemorySource)? = nil,

@@ -71,8 +71,10 @@ public final class CameraStream: CaptureStream {
         restoresControls = restoring
     }
 
-    /// Sets a control if the driver lets it.
-    func trySetting(_ setting: ControlSetting) { _ = try? CameraControls(device: device).apply([setting]) }
+    /// Sets those of the controls that the driver accepts.
+    func setPossibleControls(_ settings: [ControlSetting]) {
+        CameraControls(device: device).applyPossible(settings)
+    }
 
     public var exposure: Exposure? { CameraControls(device: device).exposure }
 

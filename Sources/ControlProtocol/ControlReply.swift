@@ -2,6 +2,7 @@
 public struct ControlReply: Codable, Sendable {
     /// Whether the command was accepted. If an encoder then cannot carry it out, the recording warns.
     public let ok: Bool
+    /// Why the command was refused; nil if it was accepted.
     public let error: String?
     /// After a rate change: whether the encoder needs a new session, which begins with a keyframe.
     public var keyframeForced: Bool?
@@ -12,6 +13,7 @@ public struct ControlReply: Codable, Sendable {
     /// After `snapshot` and `doctor`: the length of what follows the reply.
     public var bytes: Int?
 
+    /// Creates a reply; with an error, the command was refused.
     public init(
         error: String? = nil, keyframeForced: Bool? = nil, stats: RecordingStatistics? = nil,
         controls: [ControlReport]? = nil, bytes: Int? = nil

@@ -20,6 +20,7 @@ public struct ControlReport: Codable, Sendable, Hashable {
     /// Why it cannot be set now; nil if it can.
     public var obstacle: Obstacle?
 
+    /// The values that a control takes.
     public enum Kind: String, Codable, Sendable {
         case number, `switch`, menu, bits, button, text
         /// An array, or a structure.
@@ -31,13 +32,16 @@ public struct ControlReport: Codable, Sendable, Hashable {
         public let value: Int
         public let title: String
 
+        /// Creates a choice.
         public init(value: Int, title: String) { (self.value, self.title) = (value, title) }
     }
 
+    /// The reason a control cannot be set.
     public enum Obstacle: String, Codable, Sendable {
         case readOnly, inactive, inUse
     }
 
+    /// Creates a control without values.
     public init(name: String, title: String, kind: Kind) {
         (self.name, self.title, self.kind) = (name, title, kind)
     }

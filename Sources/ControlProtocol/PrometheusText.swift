@@ -9,7 +9,8 @@ public struct PrometheusText {
         var labels: [(name: String, value: String)]
         let value: Double
 
-        /// - Parameter labels: what tells it from the metric's other values.
+        /// Creates a value.
+        /// - Parameter labels: distinguish it from the metric's other values.
         public init(labels: [(name: String, value: String)] = [], value: Double) {
             (self.labels, self.value) = (labels, value)
         }
@@ -53,8 +54,7 @@ public struct PrometheusText {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
         for (name, sample) in samples {
             let labels = sample.labels.map { "\($0.name)=\"\(Self.escape($0.value))\"" }
-            let braces = labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}"
-            text += "\(name)\(braces) \(Self.number(sample.value))\n"
+            text += "\(name){\(labels.joined(separator: ","))} \(Self.number(sample.value))\n"
         }
     }
 

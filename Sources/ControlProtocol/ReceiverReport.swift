@@ -17,6 +17,7 @@ public struct ReceiverReport: Codable, Sendable {
     /// Why it left; nil while it is connected.
     public let left: String?
 
+    /// Creates the report of one connection.
     public init(
         output: String, peer: String, joinedSeconds: Double, leftSeconds: Double?, bytes: Int, units: Int,
         dropped: Int, longestLagMilliseconds: Double, unconfirmedBytes: Int, left: String?

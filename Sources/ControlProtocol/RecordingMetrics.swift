@@ -2,7 +2,8 @@
 public struct RecordingMetrics {
     private let recordings: [(name: String, statistics: RecordingStatistics)]
 
-    /// - Parameter recordings: the label that tells each from the others, and its statistics.
+    /// Creates the metrics of recordings.
+    /// - Parameter recordings: each with its name, the value of the label `recording`.
     public init(_ recordings: [(name: String, statistics: RecordingStatistics)]) {
         self.recordings = recordings
     }

@@ -28,6 +28,7 @@ public struct RecordingStatistics: Codable, Sendable {
     /// Currently connected receivers.
     public var receivers: [ReceiverReport]
 
+    /// Whether pictures are encoded.
     public enum State: String, Codable, Sendable {
         case recording, paused
     }
@@ -41,12 +42,15 @@ public struct RecordingStatistics: Codable, Sendable {
         /// `controls` and `control`: the source is a camera.
         public var controls: Bool
 
+        /// Creates abilities.
         public init(trigger: Bool, encoding: Bool, controls: Bool) {
             (self.trigger, self.encoding, self.controls) = (trigger, encoding, controls)
         }
     }
 
+    /// One output's progress.
     public struct Output: Codable, Sendable {
+        /// Its name, as on the command line.
         public var output: String
         public var written: Int
         public var keyframes: Int
@@ -61,6 +65,7 @@ public struct RecordingStatistics: Codable, Sendable {
         /// How many have connected to it so far.
         public var connections: Int?
 
+        /// Creates the progress of an output.
         public init(
             output: String, written: Int, keyframes: Int, bytes: Int, lost: Int, latency: LatencyCounts?,
             folder: String?, receivers: Int?, connections: Int?
@@ -71,25 +76,11 @@ public struct RecordingStatistics: Codable, Sendable {
         }
     }
 
-    /// Statistics of a recording that has just begun.
+    /// Creates statistics without frames and outputs.
     public init(seconds: Double, isPaused: Bool) {
         (state, self.seconds) = (isPaused ? .paused : .recording, seconds)
         (captured, droppedByDriver, corrupt, droppedByUs, paused) = (0, 0, 0, 0, 0)
         (encoded, droppedByEncoder, encoderRestarts, restarts) = ([], [], [], 0)
         (outputs, receivers) = ([], [])
-    }
-}
-
-/// How many latencies lie in each bucket. Property names are JSON keys.
-public struct LatencyCounts: Codable, Sendable {
-    /// Each bucket's largest latency in seconds; one more bucket has what is above the last.
-    public let bounds: [Double]
-    /// How many lie in each bucket; the last is above the last bound.
-    public let counts: [Int]
-    /// Seconds.
-    public let sum: Double
-
-    public init(bounds: [Double], counts: [Int], sum: Double) {
-        (self.bounds, self.counts, self.sum) = (bounds, counts, sum)
     }
 }

@@ -1,17 +1,18 @@
 import Synchronization
 
-/// The encoders that take the pictures of one input on a GPU, as records of a recording know them.
+/// The encoders that share one input on a GPU; identifies them in a recording's records.
 ///
-/// Safe to use from any thread: one that hangs in a driver may come back when another has taken its place.
+/// Any thread may use it: a thread that hung in a driver may continue after its encoder was replaced.
 final class InputSession: Sendable {
     /// Its GPU's render node.
     let node: String
-    private let mayFail = Atomic<Bool>(false)
+    private let isUsed = Atomic<Bool>(false)
 
     init(on node: String) { self.node = node }
 
-    /// Whether the GPU does or did something for them that may be why they fail.
-    var mayBeBlamed: Bool { mayFail.load(ordering: .sequentiallyConsistent) }
+    /// Whether the GPU has done something besides encoding for them, which may be why they fail.
+    var mayBeBlamed: Bool { isUsed.load(ordering: .sequentiallyConsistent) }
 
-    func noteUse() { mayFail.store(true, ordering: .sequentiallyConsistent) }
+    /// Notes such a use of the GPU.
+    func noteUse() { isUsed.store(true, ordering: .sequentiallyConsistent) }
 }

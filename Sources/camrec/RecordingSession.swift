@@ -121,8 +121,9 @@ struct RecordingSession {
             from: capturing, tracks: consume tracks, to: consume plans, control: control, limits: limits,
             motion: motion, sound: sound, report: { [console] event in console.warn("\(event)") })
         let start = Instant.now
-        let abilities = ControlDesk.Abilities(
-            isPassthrough: opened.format.pixelFormat == .h264, hasRing: command.segments.ring != nil)
+        let abilities = RecordingStatistics.Abilities(
+            trigger: command.segments.ring != nil, encoding: opened.format.pixelFormat != .h264,
+            controls: controls.hasCamera)
         let desk = ControlDesk(
             recording, since: start, control: control, stop: signals.interruption, abilities: abilities,
             rates: rateBounds(providers), controls: controls, doctor: Self.doctor,
@@ -131,7 +132,9 @@ struct RecordingSession {
         defer { withExtendedLifetime(controlServer) {} }
         wait(for: recording, since: start, outputGivenUp: outputGivenUp, &service)
         let outcome = recording.finish()
-        controls.restore()
+        if !controls.restore() {
+            console.warn("\(opened.identity.device): its controls were not restored; set them with v4l2-ctl")
+        }
         let elapsed = Instant.now - start
         if let program { finish(program, &service) }
         let result = RecordingResult(

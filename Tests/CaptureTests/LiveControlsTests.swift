@@ -59,6 +59,8 @@ import Testing
         machine.devices = ["/dev/video4": back]
         let again = try finder.open(continuing: stream.format)
         #expect(back.controls.map(\.value) == [11, 2, 250])
+        // A slow camera is asked for its controls once, not for each of them.
+        #expect(back.controlsRead.count == 3)
         try set("contrast=3", controls)
         #expect(back.controls[1].value == 3)
         again.releaseDevice()
@@ -82,7 +84,7 @@ import Testing
             try set("brightness=9,contrast=8", controls)
             try set("brightness=10", controls)
             stream.releaseDevice()
-            controls.restore()
+            #expect(controls.restore())
             #expect(camera.controls[0].value == (restores ? 5 : 10))
             #expect(camera.controls[1].value == (restores ? 5 : 8))
             camera.controls[0].value = 5
@@ -99,11 +101,11 @@ import Testing
         other.bus = "usb-9"
         machine.devices = ["/dev/video0": other]
         #expect(throws: CaptureError.self) { try set("brightness=1", controls) }
-        controls.restore()
+        #expect(!controls.restore())
         #expect(other.controlsSet.isEmpty)
     }
 
-    @Test("a source that is no camera has none")
+    @Test("a source that is not a camera has none")
     func none() {
         let controls = LiveControls(CaptureRequest(), calls: machine)
         controls.attach(to: SourceIdentity(device: "test", name: "test"))

@@ -96,11 +96,4 @@ struct RecordingMetricsTests {
                 #"camrec_captured_frames_total{recording="yard"} 90"#,
             ])
     }
-
-    @Test("a metric without labels has no braces")
-    func plain() {
-        var metrics = PrometheusText()
-        metrics.addGauge("camweb_viewers", "How many watch.", [.init(value: 2)])
-        #expect(metrics.text.hasSuffix("\ncamweb_viewers 2\n"))
-    }
 }

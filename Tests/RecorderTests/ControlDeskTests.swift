@@ -29,7 +29,8 @@ import Threading
     ) -> ControlDesk {
         ControlDesk(
             recording, since: .now, control: control, stop: stop,
-            abilities: ControlDesk.Abilities(isPassthrough: isPassthrough, hasRing: hasRing), rates: rates,
+            abilities: RecordingStatistics.Abilities(
+                trigger: hasRing, encoding: !isPassthrough, controls: false), rates: rates,
             controls: LiveControls(CaptureRequest()),
             doctor: DoctorProgram(path: doctor, arguments: ["a", "b"], environment: []), program: "test")
     }
@@ -55,13 +56,13 @@ import Threading
         end()
     }
 
-    @Test("a source that is no camera has no controls to list or set")
+    @Test("a source that is not a camera has no controls to list or set")
     func noControls() {
         for command in ["controls", "control brightness=1"] {
-            #expect(desk().reply(to: command).error?.contains("no camera") == true)
+            #expect(desk().reply(to: command).error?.contains("not a camera") == true)
         }
         for command in ["control", "control brightness", "controls brightness=1"] {
-            #expect(desk().reply(to: command).error?.contains("no camera") == false)
+            #expect(desk().reply(to: command).error?.contains("not a camera") == false)
         }
         end()
     }

@@ -8,6 +8,7 @@ import Threading
 import Time
 
 @testable import Capture
+import ControlProtocol
 @testable import Recorder
 
 /// Files that end while live outputs continue.
@@ -146,7 +147,7 @@ import Time
         try #require(eventually { recording.servesOn })
         let desk = ControlDesk(
             recording, since: .now, control: RecordingControl(), stop: try #require(Interruption()),
-            abilities: ControlDesk.Abilities(isPassthrough: false, hasRing: true),
+            abilities: RecordingStatistics.Abilities(trigger: true, encoding: true, controls: false),
             rates: RateBounds(average: nil, maximum: nil, highest: nil),
             controls: LiveControls(CaptureRequest()),
             doctor: DoctorProgram(path: "/bin/false", arguments: [], environment: []), program: "test")

@@ -105,13 +105,13 @@ import Time
             limits: RecordingLimits())
         if !isLapse { control.pause() }
         let task = SnapshotTask(recording.stills, .jpeg, camera: "a camera", program: "test")
-        let snapshot = try task.take("camrec")
+        let snapshot = try task.take()
         recording.stop()
         #expect(recording.finish().error == nil)
         #expect(snapshot.isCamerasOwn && snapshot.bytes.suffix(2) == [0xFF, 0xD9])
         #expect(recording.counted.addUp)
         #expect(recording.counted[.droppedByUs] == 0)
-        #expect(throws: SnapshotTask.Refusal.self) { try task.take("camrec") }
+        #expect(throws: ControlRefusal.self) { try task.take() }
     }
 
     @Test("the file follows its reply, whose length it has")

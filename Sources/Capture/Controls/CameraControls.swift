@@ -57,6 +57,15 @@ struct CameraControls {
         return changes
     }
 
+    /// Sets controls in their order, and skips those that the camera does not have or accept.
+    func applyPossible(_ settings: [ControlSetting]) {
+        guard !settings.isEmpty else { return }
+        let controls = all()
+        for setting in settings {
+            if let (control, value) = try? wish(setting, controls) { _ = set(control, to: value) }
+        }
+    }
+
     /// Restores the previous values, the last change first. Values that the device no longer accepts are
     /// skipped.
     func restore(_ changes: [ControlChange]) {

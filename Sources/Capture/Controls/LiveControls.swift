@@ -1,21 +1,26 @@
 import Synchronization
+import Threading
+import Time
 
-/// A recording camera's controls, for other threads than the one that captures.
+/// A recording camera's controls, for threads other than the one that captures.
 ///
 /// Each use opens the node once more, as V4L2 allows: a USB camera may take seconds to answer, which must not cost a
-/// picture. Any thread may use it; uses wait for each other, but the capture thread never waits for one.
+/// picture. Any thread may use it. Uses wait for each other, for a limited time because a driver may hang; the capture
+/// thread never waits for one.
 public final class LiveControls: Sendable {
     private let calls: any V4L2Calls
     /// Whether the values from before are put back at the end.
     private let restores: Bool
     /// The controls that the camera's stream sets, and puts back, itself.
     private let ofStream: Set<String>
-    /// Held during a use.
-    private let turn = Mutex(())
+    private let turn = Turn()
     private let state = Mutex(State())
 
+    /// How long to wait for an earlier use.
+    private static let patience = Duration.seconds(10)
+
     private struct State {
-        /// The camera as it is plugged in now; nil if the source is none.
+        /// The camera as it is plugged in now; nil if the source is not a camera.
         var camera: SourceIdentity?
         /// What was set, the latest last, each control once.
         var settings: [ControlSetting] = []
@@ -35,6 +40,7 @@ public final class LiveControls: Sendable {
         }
     }
 
+    /// Creates the controls of a camera that `attach` names.
     /// - Parameter request: what the camera is opened with.
     public convenience init(_ request: CaptureRequest) { self.init(request, calls: KernelCalls()) }
 
@@ -44,7 +50,7 @@ public final class LiveControls: Sendable {
         ofStream = Set(request.controls.map { CameraControl.name(of: $0.name) })
     }
 
-    /// Notes the source that records now, or under which name it came back.
+    /// Notes the source of the recording, and its new path when it was reconnected.
     public func attach(to source: SourceIdentity) {
         state.withLock { $0.camera = source.bus == nil ? nil : source }
     }
@@ -54,41 +60,54 @@ public final class LiveControls: Sendable {
 
     /// Returns every control with its value, in the driver's order.
     public func all() throws(CaptureError) -> [CameraControl] {
-        try turn.withLock { _ throws(CaptureError) in try open().controls }
+        try use { (camera) throws(CaptureError) in camera.controls }
     }
 
-    /// Sets controls, all or none, and keeps them set when the camera is lost and comes back.
+    /// Sets controls, all or none. They are set again when the camera is reconnected.
     /// - Returns: each control as it was, with its value now.
     public func set(_ settings: [ControlSetting]) throws(CaptureError) -> [ControlChange] {
-        try turn.withLock { _ throws(CaptureError) in
-            let changes = try CameraControls(device: open().device).apply(settings)
+        try use { (camera) throws(CaptureError) in
+            let changes = try CameraControls(device: camera.device).apply(settings)
             state.withLock { $0.note(settings, changes) }
             return changes
         }
     }
 
-    /// Sets again what was set, on a camera that came back. What it no longer accepts is left out: without its picture
-    /// nothing would be recorded.
-    func reapply(to stream: CameraStream) {
-        for setting in state.withLock({ $0.settings }) { stream.trySetting(setting) }
+    /// Sets the controls of a reconnected camera again. Those that it no longer accepts are skipped: they must not keep
+    /// it from recording.
+    func reapply(to stream: CameraStream) { stream.setPossibleControls(state.withLock { $0.settings }) }
+
+    /// Restores the values from before, if the request asks for that. Call it after the recording.
+    /// - Returns: false if the camera is not there, or does not answer.
+    public func restore() -> Bool {
+        let changes = state.withLock { $0.changes }.filter { !ofStream.contains($0.control.name) }
+        guard restores, !changes.isEmpty else { return true }
+        do throws(CaptureError) {
+            try use { (camera) throws(CaptureError) in CameraControls(device: camera.device).restore(changes)
+            }
+            return true
+        } catch { return false }
     }
 
-    /// Puts back the values from before, if the request said so. Call it when the recording has ended.
-    public func restore() {
-        guard restores else { return }
-        turn.withLock { _ in
-            let changes = state.withLock { $0.changes }.filter { !ofStream.contains($0.control.name) }
-            guard !changes.isEmpty, let camera = try? open() else { return }
-            CameraControls(device: camera.device).restore(changes)
-        }
-    }
-
-    private func open() throws(CaptureError) -> Camera {
+    private func use<Result>(
+        _ body: (borrowing Camera) throws(CaptureError) -> Result
+    ) throws(CaptureError) -> Result {
         guard let known = state.withLock({ $0.camera }) else {
-            throw CaptureError(.unsupported("only cameras have controls"), device: "")
+            throw CaptureError(.unsupported("only cameras have controls; record a camera"), device: "")
         }
+        guard turn.take(until: .now + Self.patience) else {
+            throw CaptureError(
+                .unsupported(
+                    "its driver has not answered an earlier request; try again, or unplug the camera"),
+                device: known.device)
+        }
+        defer { turn.giveBack() }
+        return try body(try open(known))
+    }
+
+    private func open(_ known: SourceIdentity) throws(CaptureError) -> Camera {
         let camera = try Camera(path: known.device, calls: calls)
-        // Another camera may have the node by now.
+        // The node may belong to another camera now.
         guard camera.identity.name == known.name, camera.identity.bus == known.bus else {
             throw CaptureError(.notFound, device: known.device)
         }

@@ -14,7 +14,7 @@ final class CameraControlTask: ControlTask {
     }
 
     func run(sendingTo socket: borrowing Socket, text: (ControlReply) -> String) {
-        TaskReply.send(text(reply), to: socket)
+        _ = socket.send(line: text(reply))
     }
 
     private var reply: ControlReply {

@@ -51,8 +51,9 @@ public enum ControlCommand: Sendable, Equatable {
         case ("controls", 1): self = .controls
         case ("doctor", 1): self = .doctor
         // A menu entry's name may have spaces.
-        case ("control", 2...): self = .control(try Self.settings(line.dropFirst("control ".count)))
-        case ("control", 1): throw Mistake(description: "'\(line)' needs NAME=VALUE")
+        case ("control", 2...): self = .control(try Self.settings(line[words[0].endIndex...].dropFirst()))
+        case ("control", 1):
+            throw Mistake(description: "'\(line)' needs NAME=VALUE; 'controls' lists the names")
         case ("stop", 1): self = .stop
         case ("bitrate", 2): self = .bitRate(try Self.rate(words[1]))
         case ("max-bitrate", 2): self = .maximumBitRate(try Self.rate(words[1]))

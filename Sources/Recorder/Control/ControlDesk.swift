@@ -7,7 +7,7 @@ import Time
 public struct ControlDesk: Sendable {
     private let control: RecordingControl
     private let stop: Interruption
-    private let abilities: Abilities
+    private let abilities: RecordingStatistics.Abilities
     private let rates: RateBounds
     private let start: Instant
     private let counters: Counters<CaptureCounter>
@@ -20,30 +20,20 @@ public struct ControlDesk: Sendable {
     private let controlTasks = TaskLimit(4)
     private let doctorTasks = TaskLimit(1)
 
-    /// The features that a recording's commands depend on.
-    public struct Abilities: Sendable, Hashable {
-        /// The camera encodes the pictures, and controls keyframes and rates.
-        public var isPassthrough: Bool
-        /// Pictures stay in memory until a trigger.
-        public var hasRing: Bool
-
-        public init(isPassthrough: Bool, hasRing: Bool) {
-            self.isPassthrough = isPassthrough
-            self.hasRing = hasRing
-        }
-    }
-
+    /// Creates the desk of a running recording.
     /// - Parameters:
     ///   - start: when the recording began.
     ///   - stop: raised to end the recording, as Ctrl-C does.
     ///   - rates: the limits on new rates, updated with each change.
-    ///   - controls: the camera's.
-    ///   - doctor: examines this machine.
+    ///   - abilities: which commands have an effect.
+    ///   - controls: the camera's controls.
+    ///   - doctor: the program that examines this machine.
     ///   - program: for the metadata of snapshots.
     ///   - isUTC: whether times in snapshots are UTC instead of local time.
     public init(
         _ recording: Recording, since start: Instant, control: RecordingControl, stop: Interruption,
-        abilities: Abilities, rates: RateBounds, controls: LiveControls, doctor: DoctorProgram,
+        abilities: RecordingStatistics.Abilities, rates: RateBounds, controls: LiveControls,
+        doctor: DoctorProgram,
         program: String, isUTC: Bool = false
     ) {
         (self.control, self.stop, self.start) = (control, stop, start)
@@ -62,14 +52,14 @@ public struct ControlDesk: Sendable {
 
     /// Carries out a command line, without its newline.
     public func carryOut(_ line: String) -> Outcome {
-        do throws(Refusal) {
+        do throws(ControlRefusal) {
             switch try command(line) {
             case .snapshot(let format): return .task(try snapshot(format))
             case .controls: return .task(try controlTask(setting: nil))
             case .control(let settings): return .task(try controlTask(setting: settings))
             case .doctor:
                 guard let permit = doctorTasks.permit() else {
-                    throw Refusal(reason: "the doctor is at work; try again when it is done")
+                    throw ControlRefusal(reason: "the doctor is at work; try again when it is done")
                 }
                 return .task(DoctorTask(doctor, permit: permit))
             case let command: return .reply(reply(to: command))
@@ -77,33 +67,31 @@ public struct ControlDesk: Sendable {
         } catch { return .reply(ControlReply(error: error.reason)) }
     }
 
-    /// Why a command is not carried out.
-    private struct Refusal: Error {
-        let reason: String
-    }
-
-    private func command(_ line: String) throws(Refusal) -> ControlCommand {
+    private func command(_ line: String) throws(ControlRefusal) -> ControlCommand {
         do throws(ControlCommand.Mistake) { return try ControlCommand(line) } catch {
-            throw Refusal(reason: error.description)
+            throw ControlRefusal(reason: error.description)
         }
     }
 
-    private func snapshot(_ format: Snapshot.Format) throws(Refusal) -> SnapshotTask {
-        guard !abilities.isPassthrough else {
-            throw Refusal(reason: "the camera's own H.264 has no single pictures; use another --format")
+    private func snapshot(_ format: Snapshot.Format) throws(ControlRefusal) -> SnapshotTask {
+        guard abilities.encoding else {
+            throw ControlRefusal(
+                reason: "the camera's own H.264 has no single pictures; use another --format")
         }
         guard let task = snapshots.begin(format) else {
-            throw Refusal(reason: "another snapshot is being taken; try again when it is done")
+            throw ControlRefusal(reason: "another snapshot is being taken; try again when it is done")
         }
         return task
     }
 
-    private func controlTask(setting settings: [ControlSetting]?) throws(Refusal) -> CameraControlTask {
-        guard controls.hasCamera else {
-            throw Refusal(reason: "the source is no camera, and has no controls")
+    private func controlTask(setting settings: [ControlSetting]?) throws(ControlRefusal) -> CameraControlTask
+    {
+        guard abilities.controls else {
+            throw ControlRefusal(
+                reason: "the source is not a camera and has no controls; record with --device /dev/videoN")
         }
         guard let permit = controlTasks.permit() else {
-            throw Refusal(reason: "the camera is being asked already; try again when it has answered")
+            throw ControlRefusal(reason: "the camera is being asked already; try again when it has answered")
         }
         return CameraControlTask(controls, setting: settings, permit: permit)
     }
@@ -111,10 +99,10 @@ public struct ControlDesk: Sendable {
     private func reply(to command: ControlCommand) -> ControlReply {
         switch command {
         case .keyframe:
-            guard !abilities.isPassthrough else { return Self.cameraDecides("keyframes") }
+            guard abilities.encoding else { return Self.cameraDecides("keyframes") }
             control.requestKeyframe()
         case .trigger:
-            guard abilities.hasRing else {
+            guard abilities.trigger else {
                 return ControlReply(error: "no ring is kept in memory; record with --ring")
             }
             guard outputs.contains(where: { !$0.choice.isLive && !$0.hasEnded }) else {
@@ -134,7 +122,7 @@ public struct ControlDesk: Sendable {
     }
 
     private func changeAverage(to rate: Int) -> ControlReply {
-        guard !abilities.isPassthrough else { return Self.cameraDecides("rate") }
+        guard abilities.encoding else { return Self.cameraDecides("rate") }
         if let maximum = rates.maximum, rate > maximum {
             return ControlReply(error: "\(rate) bits a second are more than --max-bitrate \(maximum) allows")
         }
@@ -146,7 +134,7 @@ public struct ControlDesk: Sendable {
     }
 
     private func changeMaximum(to rate: Int) -> ControlReply {
-        guard !abilities.isPassthrough else { return Self.cameraDecides("rate") }
+        guard abilities.encoding else { return Self.cameraDecides("rate") }
         if let highest = rates.highest, rate > highest { return Self.beyondLevel(rate, highest) }
         guard control.rateChanges.contains(.maximum) else {
             return ControlReply(
@@ -174,9 +162,7 @@ public struct ControlDesk: Sendable {
         var statistics = RecordingStatistics(
             counters, encoders, outputs, seconds: (.now - start).inSeconds,
             isPaused: control.isPaused, motion: motion?.content)
-        statistics.bitRate = rates.average
-        statistics.abilities = RecordingStatistics.Abilities(
-            trigger: abilities.hasRing, encoding: !abilities.isPassthrough, controls: controls.hasCamera)
+        (statistics.bitRate, statistics.abilities) = (rates.average, abilities)
         return statistics
     }
 }

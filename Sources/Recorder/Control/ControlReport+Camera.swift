@@ -2,7 +2,8 @@ import Capture
 import ControlProtocol
 
 extension ControlReport {
-    /// - Parameter value: its value now, if it is another than the control says.
+    /// Creates the report of a control.
+    /// - Parameter value: its current value; nil for the one in `control`.
     init(_ control: CameraControl, value: CameraControl.Value? = nil) {
         self.init(name: control.name, title: control.title, kind: Kind(control.kind))
         switch control.kind {
@@ -15,19 +16,18 @@ extension ControlReport {
             self.entries = entries.map { Entry(value: Int($0.index), title: $0.title) }
         case .boolean, .button, .compound: break
         }
-        switch value ?? control.value {
-        case .number(let number):
-            // The driver's 32 bits have no sign.
-            if case .bitMask = control.kind {
-                self.value = Int(UInt32(truncatingIfNeeded: number))
-            } else {
-                self.value = Int(number)
-            }
-        case .text(let text): self.text = text
-        case nil: break
-        }
-        if case .number(let number) = control.defaultValue { defaultValue = Int(number) }
+        let current = value ?? control.value
+        self.value = current.flatMap { Self.number($0, of: control.kind) }
+        if case .text(let text)? = current { self.text = text }
+        defaultValue = control.defaultValue.flatMap { Self.number($0, of: control.kind) }
         obstacle = control.obstacle.map(Obstacle.init)
+    }
+
+    /// Bit masks are unsigned, but the driver's integers are not.
+    private static func number(_ value: CameraControl.Value, of kind: CameraControl.Kind) -> Int? {
+        guard case .number(let number) = value else { return nil }
+        if case .bitMask = kind { return Int(UInt32(truncatingIfNeeded: number)) }
+        return Int(number)
     }
 }
 

@@ -1,57 +1,44 @@
-import ControlProtocol
-import Network
 import Processes
 
-/// A program that examines this machine and prints what it finds as JSON, with the recording's rights: `camrec doctor`. A
-/// process of its own: it opens drivers, which may crash.
+/// The program that examines this machine with the recording's rights and prints its findings as JSON: `camrec doctor`.
 public struct DoctorProgram: Sendable {
     let path: String
     let arguments: [String]
     let environment: [String]
 
+    /// Creates a command line.
     /// - Parameter environment: as `NAME=VALUE`.
     public init(path: String, arguments: [String], environment: [String]) {
         (self.path, self.arguments, self.environment) = (path, arguments, environment)
     }
 }
 
-/// Runs the doctor, and sends what it finds.
-final class DoctorTask: ControlTask {
+/// Runs the doctor in a process of its own, because it opens drivers, which may crash.
+final class DoctorTask: FileTask {
     private let program: DoctorProgram
     private let permit: TaskLimit.Permit
 
-    /// Drivers that hang are given up sooner.
+    /// The doctor itself gives up drivers that hang sooner.
     private static let patience = Duration.seconds(30)
 
     init(_ program: DoctorProgram, permit: TaskLimit.Permit) {
         (self.program, self.permit) = (program, permit)
     }
 
-    func run(sendingTo socket: borrowing Socket, text: (ControlReply) -> String) {
-        do throws(Refusal) {
-            let findings = try findings()
-            guard TaskReply.send(text(ControlReply(bytes: findings.count)), to: socket) else { return }
-            TaskReply.send(findings, to: socket)
-        } catch {
-            TaskReply.send(text(ControlReply(error: error.reason)), to: socket)
-        }
-    }
-
-    /// Why there are no findings.
-    struct Refusal: Error {
-        let reason: String
-    }
-
-    /// Waits for what the program prints. It fails if a recording would not work, and that is a finding.
-    func findings() throws(Refusal) -> [UInt8] {
+    func makeFile() throws(ControlRefusal) -> [UInt8] {
         let ending = ChildProcess.run(
             program: program.path, program.arguments, environment: program.environment,
             patience: Self.patience)
         switch ending {
+        // It exits with an error if no recording would work, and says why.
         case .ended(.exited, let output) where !output.isEmpty: return output
-        case .ended(let ending, _): throw Refusal(reason: "the doctor found nothing to say: \(ending)")
-        case .failed(let reason): throw Refusal(reason: "the doctor did not start: \(reason)")
-        case .silent: throw Refusal(reason: "the doctor found no end; is a driver hanging?")
+        case .ended(let ending, _): throw Self.refusal("printed nothing (\(ending))")
+        case .failed(let reason): throw Self.refusal("did not start (\(reason))")
+        case .silent: throw Self.refusal("did not end: a driver may hang")
         }
+    }
+
+    private static func refusal(_ problem: String) -> ControlRefusal {
+        ControlRefusal(reason: "the doctor \(problem); run 'camrec doctor' on that machine")
     }
 }

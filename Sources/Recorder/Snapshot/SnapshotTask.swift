@@ -1,13 +1,11 @@
-import ControlProtocol
 import Encoder
 import Images
-import Network
 import Pictures
 import Threading
 import Time
 
 /// One snapshot of a running recording, on a thread of its own: waits for a picture, makes it a file, and sends that.
-final class SnapshotTask: ControlTask {
+final class SnapshotTask: FileTask {
     private let stills: StillRequest
     private let format: Snapshot.Format
     private let camera: String
@@ -37,22 +35,10 @@ final class SnapshotTask: ControlTask {
         (self.isLive, self.isUTC) = (isLive, isUTC)
     }
 
-    func run(sendingTo socket: borrowing Socket, text: (ControlReply) -> String) {
-        do throws(Refusal) {
-            let snapshot = try take(program)
-            guard TaskReply.send(text(ControlReply(bytes: snapshot.bytes.count)), to: socket) else { return }
-            TaskReply.send(snapshot.bytes, to: socket)
-        } catch {
-            TaskReply.send(text(ControlReply(error: error.reason)), to: socket)
-        }
-    }
+    func makeFile() throws(ControlRefusal) -> [UInt8] { try take().bytes }
 
-    /// Why there is no picture.
-    struct Refusal: Error {
-        let reason: String
-    }
-
-    func take(_ program: String) throws(Refusal) -> Snapshot {
+    /// Takes the picture.
+    func take() throws(ControlRefusal) -> Snapshot {
         let deadline = Instant.now + Self.patience
         var damage = ConversionError?.none
         for _ in 0..<Self.mostTries {
@@ -64,7 +50,7 @@ final class SnapshotTask: ControlTask {
                 return try file(of: still, maker)
             } catch { damage = error }
         }
-        throw Refusal(
+        throw ControlRefusal(
             reason: damage.map { "\($0)" }
                 ?? "no picture came; the recording has ended, or its camera is away")
     }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import ControlProtocol
 import Glibc
 import Output
 import Recorder
@@ -23,16 +22,10 @@ extension CtlCommand {
         return "snapshot \(format.rawValue)"
     }
 
-    /// Writes the picture that follows a reply, completely or not at all.
+    /// Writes the picture, completely or not at all.
     func writeSnapshot(
-        to path: String, _ reply: ControlReply, from exchange: ControlExchange, _ console: Console
+        _ bytes: [UInt8], to path: String, _ console: Console
     ) throws(ExitStatus) {
-        guard let count = reply.bytes, (1...Self.largestPicture).contains(count),
-            let bytes = exchange.readBytes(count)
-        else {
-            console.fail("\(self.path): the picture did not arrive; the recording may be ending")
-            throw .unavailable
-        }
         do throws(OutputError) {
             guard let interruption = Interruption() else {
                 throw OutputError(.notCreated(errno: EMFILE), output: path)
@@ -51,7 +44,4 @@ extension CtlCommand {
             throw ExitStatus(error)
         }
     }
-
-    /// More than any file of a picture of 16384x16384.
-    private static let largestPicture = 1 << 30
 }

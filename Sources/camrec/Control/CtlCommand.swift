@@ -24,9 +24,9 @@ struct CtlCommand: ParsableCommand {
               resume        end a pause, with a keyframe
               snapshot a.jpg   write a picture of the recording, which loses no frame: .jpg, .jpeg, .png, or -
               controls      list the camera's controls, with their values
-              control brightness=128   set some of them, until the recording ends and beyond
+              control brightness=128   set some of them, now and whenever the camera is reconnected
               stats         print statistics
-              doctor        print as JSON what camrec doctor finds with the recording's rights
+              doctor        run 'camrec doctor --json' with the recording's rights
               stop          end the recording, like Ctrl-C
 
             The answer is one line of JSON. Exit codes: 0 done; 64 unknown command; 69 refused, or no recording there; \
@@ -66,7 +66,10 @@ struct CtlCommand: ParsableCommand {
     }
 
     /// How long the recording may take to answer.
-    private var patience: Duration { words == ["doctor"] ? .seconds(40) : ControlExchange.usualPatience }
+    private var patience: Duration {
+        // Drivers are slow to answer for cameras and GPUs.
+        ["doctor", "controls", "control"].contains(words.first) ? .seconds(40) : ControlExchange.usualPatience
+    }
 
     func run() throws {
         let console = Console(isQuiet: false, isVerbose: false)
@@ -95,28 +98,31 @@ struct CtlCommand: ParsableCommand {
     private func printFindings(
         _ answer: String, from exchange: ControlExchange, _ console: Console
     ) throws(ExitStatus) {
-        let reply = try? JSONDecoder().decode(ControlReply.self, from: Data(answer.utf8))
-        guard let count = reply?.bytes, (1...Self.longestFindings).contains(count),
-            let findings = exchange.readBytes(count)
-        else {
+        guard let findings = file(after: answer, from: exchange) else {
             console.fail("\(path): the findings did not arrive; the recording may be ending")
             throw .unavailable
         }
         _ = DescriptorWriter.write(String(decoding: findings, as: UTF8.self), to: STDOUT_FILENO)
     }
 
-    /// More than a recording sends.
-    private static let longestFindings = 2 << 20
+    /// Reads the file that follows an answer; nil if it does not arrive.
+    private func file(after answer: String, from exchange: ControlExchange) -> [UInt8]? {
+        let reply = try? JSONDecoder().decode(ControlReply.self, from: Data(answer.utf8))
+        guard let count = reply?.bytes, (1...Self.largestFile).contains(count) else { return nil }
+        return exchange.readBytes(count)
+    }
+
+    /// More than any file of a picture of 16384x16384.
+    private static let largestFile = 1 << 30
 
     private func takeSnapshot(
         _ answer: String, into file: String, from exchange: ControlExchange, _ console: Console
     ) throws {
-        let reply = try? JSONDecoder().decode(ControlReply.self, from: Data(answer.utf8))
-        guard let reply else {
-            console.fail("\(path): the recording's answer is another version's; restart it to update it")
+        guard let picture = self.file(after: answer, from: exchange) else {
+            console.fail("\(path): the picture did not arrive; the recording may be ending")
             throw ExitStatus.unavailable
         }
-        try writeSnapshot(to: file, reply, from: exchange, console)
+        try writeSnapshot(picture, to: file, console)
         // Standard output has the picture.
         if file != FileSink.standardOutput { _ = DescriptorWriter.write(answer + "\n", to: STDOUT_FILENO) }
     }
