@@ -58,8 +58,10 @@ public final class Remux {
         timestamps = try companions.timestampFile.map { (path) throws(RemuxError) in
             try RemuxError.ofInput { () throws(InputError) in try TimestampFile(path: path) }
         }
-        let survey = try StreamSurvey(of: stream)
-        (brokenEnd, omissions) = (stream.brokenEnd, stream.remarks + stream.damage.compactMap(\.sentence))
+        let survey = try StreamSurvey(of: stream, range)
+        brokenEnd = stream.brokenEnd
+        omissions =
+            stream.remarks + [survey.soundRemark].compactMap(\.self) + stream.damage.compactMap(\.sentence)
         undecodableCount = survey.undecodableCount
         var description = survey.description
         description.frameRate = companions.frameRate ?? description.frameRate
@@ -98,7 +100,10 @@ public final class Remux {
         let source = TimedPictures(
             stream: stream, timestamps: timestamps, description: description,
             undecodableCount: undecodableCount)
-        try source.forEach(isOver: { interruption.isRaised }, sound: { sounds.append($0) }) {
+        try source.forEach(
+            isOver: { interruption.isRaised },
+            sound: { if stream.sound == description.sound { sounds.append($0) } }
+        ) {
             (picture, index) throws(RemuxError) in
             sounds.note(picture.time)
             try RemuxError.ofOutput { () throws(OutputError) in

@@ -1,4 +1,5 @@
 import Bitstream
+import Time
 
 /// What reading a recording completely reveals about it.
 struct StreamSurvey {
@@ -10,17 +11,23 @@ struct StreamSurvey {
     private(set) var damagedCount = 0
     /// What the first IDR picture's parameter sets state, how far the stream actually reorders, and its sound.
     let description: StreamDescription
+    /// What is left out of the sound, in words; nil if nothing is.
+    let soundRemark: String?
 
-    init(of stream: any PictureStream) throws(RemuxError) {
+    /// - Parameter range: the part whose sound is declared.
+    init(of stream: any PictureStream, _ range: RemuxRange) throws(RemuxError) {
         var parameterSets = StreamParameterSets(codec: stream.codec)
         var meter = ReorderingMeter()
         var (pictureCount, undecodableCount, damagedCount) = (0, 0, 0)
-        var hasSound = false
+        var (sound, origin) = (SoundSurvey(range), Duration?.none)
         try stream.forEach { (piece) throws(RemuxError) in
             switch piece {
             case .undecodable: undecodableCount += 1
-            case .sound: hasSound = true
+            case .sound(let packet):
+                let time: Duration = packet.timestamp - .start
+                sound.note(stream.sound, at: time - (origin ?? time))
             case .picture(let picture):
+                if origin == nil { origin = picture.time }
                 meter.append(picture.order)
                 guard let unit = picture.unit else { return damagedCount += 1 }
                 if pictureCount == 0 { parameterSets.insert(leadingSetsOf: unit) }
@@ -36,8 +43,8 @@ struct StreamSurvey {
         }
         (self.pictureCount, self.undecodableCount) = (pictureCount, undecodableCount)
         self.damagedCount = damagedCount
-        description.sound = hasSound ? stream.sound : nil
-        self.description = description
+        description.sound = sound.description
+        (self.description, soundRemark) = (description, sound.remark)
     }
 }
 

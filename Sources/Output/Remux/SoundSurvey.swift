@@ -1,0 +1,39 @@
+import Sound
+import Time
+
+/// Chooses the sound that a container can declare for a part of a recording, whose format may change, as a transport
+/// stream's can: the one at the beginning of the part.
+struct SoundSurvey {
+    /// The sound to declare; nil if there is none so far.
+    private(set) var description: SoundDescription?
+    /// When another format begins in the part, from the first picture; nil if none does.
+    private(set) var change: Duration?
+    private let start: Duration
+    private let end: Duration?
+
+    /// - Parameter range: the part, from the first picture.
+    init(_ range: RemuxRange) { (start, end) = (range.start ?? .zero, range.end) }
+
+    /// Notes the next packet.
+    /// - Parameters:
+    ///   - current: its format.
+    ///   - time: from the first picture.
+    mutating func note(_ current: SoundDescription?, at time: Duration) {
+        guard let current else { return }
+        if description == nil || time <= start {
+            description = current
+        } else if current != description, change == nil, time < end ?? time + .nanoseconds(1) {
+            change = time
+        }
+    }
+
+    /// What is left out, in words; nil if nothing is.
+    var remark: String? {
+        change.map { time in
+            // Rounded up, so that the advice reaches the change.
+            let seconds = Double((time + .nanoseconds(999_999)).inMilliseconds) / 1000
+            return "left out: the sound from \(seconds) s on, because its format changes; "
+                + "to keep it, remux that part with --from \(seconds)"
+        }
+    }
+}
