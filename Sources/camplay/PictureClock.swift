@@ -41,7 +41,13 @@ final class PictureClock {
     }
 
     /// The rate of a stream that does not state one, as players assume for raw streams.
-    private static let rateOfSilentStreams = 25.0
+    private static let usualRate = 25.0
+
+    /// Returns how long a picture is shown.
+    /// - Parameter rate: nil for a stream that does not state one.
+    static func frameDuration(at rate: FrameRate?) -> Duration {
+        .seconds(1 / (rate?.framesPerSecond ?? usualRate))
+    }
 
     init(_ options: ShowingOptions) throws(PlayError) {
         frameRate = options.fps?.rate
@@ -57,7 +63,7 @@ final class PictureClock {
     ///   - rate: the rate of the stream, if known.
     ///   - time: the container's time; used if neither a rate nor times are given.
     func next(rate: FrameRate?, time: Duration? = nil) throws(PlayError) -> Duration {
-        let duration = Duration.seconds(1 / (rate?.framesPerSecond ?? Self.rateOfSilentStreams))
+        let duration = Self.frameDuration(at: rate)
         if let timestamps {
             let time = try self.time(from: timestamps)
             let first = place.firstTime ?? time

@@ -21,8 +21,6 @@ final class FileSound: SoundFeed {
     /// Added to the time of the packet that was returned last, gives the pictures' clock.
     private var offset = Duration.zero
 
-    /// The rate of a stream that does not state one, as for its pictures.
-    private static let frameDurationOfSilentStreams = Duration.milliseconds(40)
     /// How far ahead of the pictures the file is searched for sound.
     private static let lead = Duration.seconds(5)
 
@@ -81,8 +79,7 @@ final class FileSound: SoundFeed {
             // What is no parameter set, or cannot be read, says nothing about the rate.
             _ = try? parameterSets.insert(bytes.span.bytes.extracting(unit.bytes))
         }
-        let rate = StreamDescription(parameterSets)?.frameRate
-        return rate.map { .seconds(1 / $0.framesPerSecond) } ?? Self.frameDurationOfSilentStreams
+        return PictureClock.frameDuration(at: StreamDescription(parameterSets)?.frameRate)
     }
 
     /// When to go on, if the latest picture is far ahead of those that are shown: where there is no sound, the file need not
