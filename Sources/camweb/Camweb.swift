@@ -15,9 +15,9 @@ struct Camweb: ParsableCommand {
         discussion: """
             Without a CAMERA, camweb shows this machine's services camrec@NAME: those whose settings, \
             /etc/camrec/NAME.conf, have a listen. CAMERA is where camrec --listen offers a stream: tcp://HOST:PORT or \
-            unix:PATH, perhaps after NAME=. With ,control=PATH after it, the recorder's --control-socket, the page has the \
-            recording's figures and the camera's controls, and new viewers need not wait for a keyframe. Open http://127.0.0.1:8080 in a browser on this machine; from \
-            another one, use a tunnel: ssh -L 8080:127.0.0.1:8080 HOST. camweb listens beyond the loopback interface only \
+            unix:PATH, perhaps after NAME=. With ,control=PATH after it, the recorder's --control-socket, the page shows \
+            the recording's figures and the camera's controls, and new viewers need not wait for a keyframe. Open \
+            http://127.0.0.1:8080 in a browser on this machine; from another one, use a tunnel: ssh -L 8080:127.0.0.1:8080 HOST. camweb listens beyond the loopback interface only \
             with --password-file, and behind a reverse proxy that has TLS.
 
             Examples:
@@ -87,7 +87,7 @@ struct Camweb: ParsableCommand {
 
     @Flag(
         help:
-            "Without --password-file: let everybody who can connect set controls and bit rates, pause, and trigger. With it, whoever has logged in may."
+            "Let clients set controls and bit rates, pause and trigger without a password. With --password-file, logged-in users always can."
     )
     var allowChanges = false
 
@@ -153,12 +153,12 @@ struct Camweb: ParsableCommand {
 
     private static let usualSettings = "/etc/camrec"
 
-    /// The page says so only to those who open it.
+    /// Warns at once: the page would only say so when somebody opens it.
     private func warnOfMissingSettings(_ console: Console) {
         let folder = settings ?? Self.usualSettings
         guard cameras.isEmpty, access(folder, R_OK | X_OK) != 0 else { return }
         console.warn(
-            "\(folder): \(String(cString: strerror(errno))), so there are no services to show; name a CAMERA, or "
+            "\(folder): \(String(cString: strerror(errno))), so there are no services to show; name a CAMERA or "
                 + "another folder with --settings")
     }
 

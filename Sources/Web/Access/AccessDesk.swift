@@ -29,10 +29,10 @@ final class AccessDesk: Sendable {
         case none
     }
 
-    /// Whether those who may watch may change something: this machine's other users may not, unless somebody said so.
+    /// Whether clients that may watch may also change something. By default the machine's other users may not.
     var allowsChanges: Bool { rules.passwords != nil || rules.allowsChanges }
 
-    /// More programs than ask at a time.
+    /// More players and monitoring systems than use a server at a time.
     private static let mostPlayers = 32
     /// The most passwords that wait, each less than a second.
     private static let mostChecks = 8
@@ -59,46 +59,50 @@ final class AccessDesk: Sendable {
         return .session(token, user: user)
     }
 
-    /// Checks the password that a player sends with its request, unless that is known already.
-    /// - Returns: nil if there is none to check; otherwise why it is refused, or nil if the player now has a session.
+    /// Checks user and password of a player, which sends them with each request, unless it has a session already.
+    /// - Returns: nil if there is nothing to check; otherwise the refusal, or nil if the player now has a session.
     func check(_ head: HTTPRequestHead, from client: ClientAddress) -> EventLoopFuture<Refusal?>? {
-        guard let passwords = rules.passwords, access(of: head) == .none, let header = Self.player(of: head),
+        guard rules.passwords != nil, access(of: head) == .none, let header = Self.player(of: head),
             let credentials = BasicCredentials(header)
         else { return nil }
-        func refuse(_ refusal: Refusal) -> EventLoopFuture<Refusal?> {
-            state.eventLoop.makeSucceededFuture(refusal)
-        }
-        guard PasswordHash.complaint(about: credentials.password) == nil else {
-            return refuse(.wrongPassword)
-        }
-        guard state.value.checkCount < Self.mostChecks else { return refuse(.tooManyTries) }
-        guard state.value.attempts.admit(client, at: .now()) else { return refuse(.tooManyTries) }
-        return verify(credentials.user, credentials.password, passwords).assumeIsolated().map {
-            [self] isRight in
-            guard isRight else { return .wrongPassword }
-            state.value.attempts.noteSuccess(client)
+        return verify(credentials.user, credentials.password, from: client).assumeIsolated().map {
+            [self] problem in
+            if let problem { return Refusal(problem) }
             if state.value.players.count >= Self.mostPlayers { state.value.players.removeAll() }
             state.value.players[header] = state.value.sessions.begin(credentials.user, at: .now())
             return nil
         }.nonisolated()
     }
 
-    /// The header with which a player says who it is; nil if there is none.
+    /// The header in which a player sends user and password; nil if there is none.
     private static func player(of head: HTTPRequestHead) -> String? {
         let headers = head.headers["authorization"]
         return headers.count == 1 ? headers.first : nil
     }
 
-    /// Checks a password, on the thread for that.
+    /// Checks a password, on the thread for that, as often as the limits allow.
+    /// - Returns: nil if it is right.
     private func verify(
-        _ user: String, _ password: String, _ passwords: PasswordFile
-    ) -> EventLoopFuture<Bool> {
+        _ user: String, _ password: String, from client: ClientAddress
+    ) -> EventLoopFuture<LoginProblem?> {
+        func refuse(_ problem: LoginProblem) -> EventLoopFuture<LoginProblem?> {
+            state.eventLoop.makeSucceededFuture(problem)
+        }
+        guard let passwords = rules.passwords, PasswordHash.complaint(about: password) == nil else {
+            return refuse(.wrong)
+        }
+        guard state.value.checkCount < Self.mostChecks else { return refuse(.busy) }
+        guard state.value.attempts.admit(client, at: .now()) else { return refuse(.tooMany) }
         state.value.checkCount += 1
         return checks.runIfActive(eventLoop: state.eventLoop) { passwords.admits(user, password) }
             .assumeIsolated().map { [self] isRight in
                 state.value.checkCount -= 1
-                if !isRight { report("login: wrong user or password") }
-                return isRight
+                if isRight {
+                    state.value.attempts.noteSuccess(client)
+                } else {
+                    report("login: wrong user or password")
+                }
+                return isRight ? nil : .wrong
             }.nonisolated()
     }
 
@@ -126,17 +130,11 @@ final class AccessDesk: Sendable {
     func logIn(
         _ form: FormBody?, _ head: HTTPRequestHead, from client: ClientAddress, authority: String
     ) -> EventLoopFuture<Response> {
-        func again(_ problem: LoginPage.Problem) -> EventLoopFuture<Response> {
-            state.eventLoop.makeSucceededFuture(LoginPage.response(problem, authority: authority))
+        guard let user = form?["user"], let password = form?["password"] else {
+            return state.eventLoop.makeSucceededFuture(LoginPage.response(.wrong, authority: authority))
         }
-        guard let passwords = rules.passwords, let user = form?["user"], let password = form?["password"],
-            PasswordHash.complaint(about: password) == nil
-        else { return again(.wrong) }
-        guard state.value.checkCount < Self.mostChecks else { return again(.busy) }
-        guard state.value.attempts.admit(client, at: .now()) else { return again(.tooMany) }
-        return verify(user, password, passwords).assumeIsolated().map { [self] isRight in
-            guard isRight else { return LoginPage.response(.wrong, authority: authority) }
-            state.value.attempts.noteSuccess(client)
+        return verify(user, password, from: client).assumeIsolated().map { [self] problem in
+            if let problem { return LoginPage.response(problem, authority: authority) }
             return welcome(user, head, authority: authority)
         }.nonisolated()
     }
@@ -169,8 +167,10 @@ final class AccessDesk: Sendable {
     }
 
     private func token(in head: HTTPRequestHead) -> SessionToken? {
-        CookieHeader.value(of: cookieName(for: head), in: head.headers["cookie"]).flatMap(SessionToken.init)
-            ?? Self.player(of: head).flatMap { state.value.players[$0] }
+        // A player may send an old cookie besides.
+        Self.player(of: head).flatMap { state.value.players[$0] }
+            ?? CookieHeader.value(of: cookieName(for: head), in: head.headers["cookie"])
+            .flatMap(SessionToken.init)
     }
 
     private func cookieName(for head: HTTPRequestHead) -> String {

@@ -4,7 +4,7 @@ public struct AccessRules: Sendable {
     public var passwords: PasswordFile?
     /// Whether all requests come through a reverse proxy, whose headers then say from where, and whether with TLS.
     public var isBehindProxy = false
-    /// Whether everybody may also change something who may watch without a password.
+    /// Whether clients may also change something without a password.
     public var allowsChanges = false
 
     public init() {}

@@ -32,7 +32,7 @@ public struct Camera: Hashable, Sendable {
             guard !control.isEmpty, (try? PathListener.refuseUnusable(control)) != nil else { return nil }
         }
         let place = String(parts.first ?? "")
-        // As in a recorder's settings, where it has a meaning: here it would be taken for a part of the path.
+        // Copied from a recorder's settings; here it would become part of the path.
         guard !place.contains(",mode=") else { return nil }
         if let address = CameraAddress(place) {
             self.init(name: address.usualName, address: address, control: control)

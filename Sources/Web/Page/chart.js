@@ -1,5 +1,7 @@
 // A small chart of a figure over the last two minutes.
 
+import { make } from "/element.js";
+
 const namespace = "http://www.w3.org/2000/svg";
 const width = 240;
 const height = 56;
@@ -78,8 +80,4 @@ export class Chart {
     });
     this.#area.setAttribute("d", closed.join(""));
   }
-}
-
-function make(tag, properties) {
-  return Object.assign(document.createElement(tag), properties);
 }

@@ -1,5 +1,7 @@
 // A camera's controls: brightness, exposure and whatever else its driver has.
 
+import { make } from "/element.js";
+
 const obstacles = {
   readOnly: "cannot be set",
   inactive: "another control, such as an automatic mode, decides this one",
@@ -68,7 +70,7 @@ export class CameraControls {
         part.disabled = reason !== "" || now.kind === "other" || now.kind === "bits";
       }
       element.title = reason;
-      // Whoever drags a slider or types is not disturbed.
+      // A slider that is being moved, or a text that is being typed, stays as it is.
       if (document.activeElement !== input || input.type === "range") this.#write(input, others[0], now);
     };
     return { element, show };
@@ -150,8 +152,4 @@ export class CameraControls {
     this.#note.textContent = text;
     this.#note.classList.toggle("problem", isProblem);
   }
-}
-
-function make(tag, properties) {
-  return Object.assign(document.createElement(tag), properties);
 }

@@ -1,8 +1,9 @@
-// A camera's recorder below its picture: what it does and lost, what it can be told, its camera's controls, and what its
-// doctor finds.
+// A camera's recorder, below its picture: its figures and losses, its commands, the camera's controls, and the doctor's
+// findings.
 
 import { Chart } from "/chart.js";
 import { CameraControls } from "/controls.js";
+import { make } from "/element.js";
 
 // Milliseconds between looks at the figures.
 const interval = 1000;
@@ -138,7 +139,7 @@ export class Recorder {
     }
     this.#chart(stats);
     const losses = describeLosses(stats);
-    const items = losses.length > 0 ? [...losses] : [`nothing lost in ${describeTime(stats.seconds)}`];
+    const items = losses.length > 0 ? losses.slice() : [`nothing lost in ${describeTime(stats.seconds)}`];
     if (stats.paused > 0) items.push(`${stats.paused} frames not recorded during pauses`);
     this.#parts.losses.replaceChildren(...items.map((text) => make("li", { textContent: text })));
     this.#parts.losses.classList.toggle("problem", losses.length > 0);
@@ -231,7 +232,7 @@ function makeFindings(findings) {
   const list = make("ul");
   list.append(...findings.map(({ area, verdict, subject, message, remedy }) => {
     const item = make("li", { className: verdict });
-    item.append(make("strong", { textContent: { fine: "fine", note: "note", broken: "broken" }[verdict] ?? verdict }),
+    item.append(make("strong", { textContent: verdict }),
       ` ${area}: ${subject}: ${message}`);
     if (remedy) item.append(make("code", { textContent: remedy }));
     return item;
@@ -244,9 +245,11 @@ function mostBytes({ outputs }) {
   return Math.max(0, ...outputs.map(({ bytes }) => bytes));
 }
 
-// How many pictures were written by all outputs, and how long they took.
+// How many pictures were written, and how long they took: by the live outputs, since a ring keeps pictures for seconds.
 function latencies({ outputs }) {
-  const known = outputs.map(({ latency }) => latency).filter((latency) => latency);
+  const measured = outputs.filter(({ latency }) => latency);
+  const live = measured.filter(({ receivers }) => receivers !== undefined);
+  const known = (live.length > 0 ? live : measured).map(({ latency }) => latency);
   return { count: sum(known.flatMap(({ counts }) => counts)), sum: sum(known.map((latency) => latency.sum)) };
 }
 
@@ -268,8 +271,4 @@ function fileTime(date) {
   const two = (number) => String(number).padStart(2, "0");
   return `${date.getFullYear()}${two(date.getMonth() + 1)}${two(date.getDate())}-`
     + `${two(date.getHours())}${two(date.getMinutes())}${two(date.getSeconds())}`;
-}
-
-function make(tag, properties) {
-  return Object.assign(document.createElement(tag), properties);
 }

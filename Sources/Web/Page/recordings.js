@@ -1,5 +1,6 @@
 // A camera's recordings below its picture: the time line, playing, pictures while looking for a time, and downloads.
 
+import { make } from "/element.js";
 import { Playback } from "/playback.js";
 import { Timeline, clock, second } from "/timeline.js";
 
@@ -343,8 +344,4 @@ function length(time) {
 
 function size(bytes) {
   return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
-}
-
-function make(tag, properties) {
-  return Object.assign(document.createElement(tag), properties);
 }

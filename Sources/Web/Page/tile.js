@@ -1,5 +1,6 @@
 // A camera on the page: its picture, its name and how it is.
 
+import { make } from "/element.js";
 import { MediaPlayer } from "/media.js";
 import { PictureDecoder } from "/picture.js";
 import { Recorder } from "/recorder.js";
@@ -154,8 +155,4 @@ export class Tile {
     this.#figures.textContent = isSteady ? `${Math.round(count * 1000 / (now - since))} pictures/s` : "";
     this.#drawn = { count: 0, since: count > 0 ? now : null };
   }
-}
-
-function make(tag, properties) {
-  return Object.assign(document.createElement(tag), properties);
 }

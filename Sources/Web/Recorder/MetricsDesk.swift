@@ -22,7 +22,7 @@ final class MetricsDesk: Sendable {
         let name: String
         let viewerCount: Int
         /// Nil if its recorder does not answer, or has no control socket.
-        var statistics: RecordingStatistics?
+        let statistics: RecordingStatistics?
     }
 
     /// How long a disk may take to say how much room it has: a server's may never answer.
@@ -41,10 +41,8 @@ final class MetricsDesk: Sendable {
     func text(for feeds: [CameraFeed]) -> EventLoopFuture<String> {
         if let current = state.value.current { return current }
         let cameras = feeds.map { feed in
-            let camera = Camera(name: feed.camera.name, viewerCount: feed.viewerCount)
-            return statistics(of: feed).map {
-                Camera(name: camera.name, viewerCount: camera.viewerCount, statistics: $0)
-            }
+            let (name, viewerCount) = (feed.camera.name, feed.viewerCount)
+            return statistics(of: feed).map { Camera(name: name, viewerCount: viewerCount, statistics: $0) }
         }
         let text = EventLoopFuture.whenAllSucceed(cameras, on: state.eventLoop).assumeIsolated()
             .flatMap { [self] cameras in

@@ -1,14 +1,13 @@
 import HTTPText
 
-/// What the page may change about a recording: a form's fields, as a line for the control socket. Everything else that the
-/// control socket offers, such as ending the recording, is not for browsers.
+/// A command of the page, as a line for the control socket. Browsers cannot send its other commands, such as `stop`.
 struct RecorderCommand: Hashable, Sendable {
     /// Without its newline.
     let line: String
 
     private static let longestValue = 256
 
-    /// Reads a form; nil if it is none of the page's.
+    /// Reads a form; nil for an unknown command or a malformed value.
     init?(_ form: FormBody) {
         switch form["command"] {
         case "keyframe": line = "keyframe"

@@ -4,7 +4,6 @@ import NIOHTTP1
 
 /// Answers requests about a camera's recorder. Used on the event loop.
 struct RecorderDesk {
-    private let camera: String
     private let link: RecorderLink
     private let authority: String
 
@@ -13,7 +12,7 @@ struct RecorderDesk {
 
     init(_ feed: CameraFeed, authority: String) throws(Refusal) {
         guard let link = feed.recorder else { throw .noControlSocket }
-        (camera, self.link, self.authority) = (feed.camera.name, link, authority)
+        (self.link, self.authority) = (link, authority)
     }
 
     /// Answers a request that changes nothing.
@@ -62,7 +61,7 @@ extension Refusal {
         reason: "camweb knows no control socket of this recorder; add control-socket to its settings, or "
             + ",control=PATH after its address")
     static let unknownCommand = Refusal(
-        status: .badRequest, reason: "this is no command of the page; reload it")
+        status: .badRequest, reason: "unknown command; reload the page")
     static let onlyForms = Refusal(
         status: .methodNotAllowed, reason: "this takes the page's forms, with POST",
         headers: ["Allow": "POST"])
@@ -70,7 +69,7 @@ extension Refusal {
         status: .forbidden,
         reason: "camweb only shows, and changes nothing; start it with --password-file or --allow-changes")
 
-    /// The recorder's own words.
+    /// The recorder's own reason.
     static func refused(_ reason: String) -> Refusal {
         Refusal(status: .conflict, reason: String(reason.prefix(longestReason)))
     }

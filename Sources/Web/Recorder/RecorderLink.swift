@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Asks a camera's recorder for the page and for Prometheus. However many browsers look, the recorder answers the same
-/// question at most twice a second. Used on the event loop.
+/// Sends the page's and Prometheus' requests to a camera's recorder. Clients that ask the same question at a time share
+/// one answer. Used on the event loop.
 final class RecorderLink: Sendable {
     private let path: String
     private let state: NIOLoopBoundBox<State>
@@ -14,16 +14,16 @@ final class RecorderLink: Sendable {
         var count = 0
     }
 
-    /// What changes nothing, and has one answer for all who ask at a time.
+    /// A request that changes nothing.
     enum Question: String, Hashable {
         case stats, controls, doctor
         case snapshot = "snapshot jpeg"
 
-        /// How long an answer is as good as new.
+        /// How long an answer is reused.
         fileprivate var life: TimeAmount {
             switch self {
             case .stats: .milliseconds(500)
-            // Whoever sets a control wants to see it, and whoever takes a picture, what is to be seen now.
+            // A client that has just set a control expects its new value, and a snapshot must be current.
             case .controls, .snapshot: .zero
             case .doctor: .seconds(10)
             }

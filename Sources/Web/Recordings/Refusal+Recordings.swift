@@ -31,7 +31,7 @@ extension Refusal {
     static func noScratch(_ folder: String) -> Refusal {
         Refusal(
             status: .insufficientStorage,
-            reason: "\(folder): no such folder, or none that can be used; start camweb with another --scratch"
+            reason: "\(folder): cannot be used for downloads; start camweb with another --scratch"
         )
     }
 

@@ -81,7 +81,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     ) {
         switch answer {
         case .later(let response):
-            // Whoever answers has a patience of its own.
+            // The answer has a timeout of its own.
             deadline?.cancel()
             response.assumeIsolated().whenComplete { [self] result in
                 guard context.channel.isActive else { return }
@@ -129,8 +129,8 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A malformed request has been answered; there is no telling where the next one would begin. A refused upgrade is an
-        // error, too, and has an answer that follows.
+        // A malformed request has been answered, and the next one's beginning is unknown. A refused upgrade is also an
+        // error, but its answer follows.
         let isMalformed = error is HTTPParserError || error is NIOHTTPDecoderError
         if isMalformed || error is IOError { context.close(promise: nil) }
     }

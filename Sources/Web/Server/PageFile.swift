@@ -12,6 +12,7 @@ enum PageFile: String, Hashable, Sendable, CaseIterable {
     case recorder = "/recorder.js"
     case controls = "/controls.js"
     case chart = "/chart.js"
+    case element = "/element.js"
     case timeline = "/timeline.js"
     case playback = "/playback.js"
 
@@ -27,7 +28,7 @@ enum PageFile: String, Hashable, Sendable, CaseIterable {
         case .style: "text/css; charset=utf-8"
         case .icon: "image/svg+xml"
         case .main, .stream, .picture, .tile, .media, .recordings, .timeline, .playback, .recorder,
-            .controls, .chart:
+            .controls, .chart, .element:
             "text/javascript; charset=utf-8"
         }
     }
@@ -46,6 +47,7 @@ enum PageFile: String, Hashable, Sendable, CaseIterable {
         case .recorder: PackageResources.recorder_js
         case .controls: PackageResources.controls_js
         case .chart: PackageResources.chart_js
+        case .element: PackageResources.element_js
         case .timeline: PackageResources.timeline_js
         case .playback: PackageResources.playback_js
         }

@@ -21,7 +21,7 @@ struct Refusal: Error, Hashable {
     static let unwantedBody = Refusal(
         status: .payloadTooLarge, reason: "camweb takes no request bodies, and no form this long; send less")
     static let notAForm = Refusal(
-        status: .badRequest, reason: "this is no form of camweb's pages; open / in a browser")
+        status: .badRequest, reason: "not a form of camweb's pages; open / in a browser")
     static let notLoggedIn = Refusal(
         status: .unauthorized, reason: "not logged in, or no longer; open /login in a browser",
         headers: ["WWW-Authenticate": "Cookie realm=\"camweb\""])
@@ -29,11 +29,6 @@ struct Refusal: Error, Hashable {
     static let needsPassword = Refusal(
         status: .unauthorized, reason: "user and password are needed, as in http://USER:PASSWORD@HOST",
         headers: ["WWW-Authenticate": "Basic realm=\"camweb\", charset=\"UTF-8\""])
-    static let wrongPassword = Refusal(
-        status: .unauthorized, reason: "wrong user or password",
-        headers: ["WWW-Authenticate": "Basic realm=\"camweb\", charset=\"UTF-8\""])
-    static let tooManyTries = Refusal(
-        status: .tooManyRequests, reason: "too many tries; wait a while", headers: ["Retry-After": "30"])
     static let unknownPath = Refusal(
         status: .notFound, reason: "there is nothing here; open / for the cameras")
     /// The camera's stream cannot be had now; in words, why.
@@ -45,4 +40,13 @@ struct Refusal: Error, Hashable {
         status: .upgradeRequired,
         reason: "this is a WebSocket; open / for the cameras, or add .mp4 or .ts for a player",
         headers: ["Upgrade": "websocket"])
+}
+
+extension Refusal {
+    /// For a program whose user or password is not accepted.
+    init(_ problem: LoginProblem) {
+        self.init(
+            status: problem == .wrong ? .unauthorized : .tooManyRequests, reason: problem.text,
+            headers: problem == .wrong ? Self.needsPassword.headers : problem.headers)
+    }
 }

@@ -97,7 +97,7 @@ struct RequestDesk: Sendable {
         }
     }
 
-    /// Tells the page whether it may change something.
+    /// Tells the page whether changes are allowed.
     private var changes: [String: String] { access.allowsChanges ? ["Camweb-Changes": "allowed"] : [:] }
 
     private func recorder(of name: String, authority: String) throws(Refusal) -> RecorderDesk {
@@ -105,7 +105,7 @@ struct RequestDesk: Sendable {
         return try RecorderDesk(feed, authority: authority)
     }
 
-    /// Prometheus asks without a page, which would look whether cameras have come or gone.
+    /// Refreshes the cameras first: without an open page, nothing else does.
     private func metricsResponse(authority: String) -> EventLoopFuture<Response> {
         cameras.refresh()
         return metrics.text(for: cameras.feeds).assumeIsolated().map { text in
@@ -124,7 +124,7 @@ struct RequestDesk: Sendable {
         case .page(.document), .logout:
             .response(AccessDesk.redirect(to: "/login", authority: authority))
         case .login: .response(LoginPage.response(authority: authority))
-        // A browser, which says how it fetches, shall not ask for the password in a window of its own.
+        // Browsers send Sec-Fetch-Mode; they have the login page and must not show a dialogue of their own.
         default: throw head.headers.contains(name: "sec-fetch-mode") ? .notLoggedIn : .needsPassword
         }
     }

@@ -19,6 +19,7 @@ struct Response {
         (self.status, self.headers, self.body) = (status, headers, body)
     }
 
+    /// Creates a response with bytes of its own.
     init(
         _ status: HTTPResponseStatus = .ok, type: String, body: [UInt8], authority: String?,
         extra: [String: String] = [:]

@@ -12,9 +12,9 @@ enum Route: Hashable {
     /// Where the button goes that ends a session.
     case logout
 
-    /// What a camera's recorder says, and what it is told.
+    /// A camera's recorder.
     case recorder(camera: String, RecorderTarget)
-    /// What Prometheus reads.
+    /// Metrics for Prometheus.
     case metrics
     /// A camera's recordings.
     case recordings(camera: String, RecordingTarget)
