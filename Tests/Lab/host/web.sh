@@ -384,6 +384,32 @@ for camera in 1 2 3 4; do
     check "fifty viewers: recorder $camera loses no frame" report "crowd$camera.json" 'frames.written == frames.encoded' 'len([r for r in receivers if r.dropped > 0]) == 0' 'len(receivers) == 1'
 done
 
+# Events, of which the recorder keeps two; and a recording with sound
+mkdir -p events talk events-etc
+records_live events.log events.json "unix:$work/events-live" --device test --size 320x240 --fps 10 --keyframe-interval 10 --ring 2s --post 1s --keep 2 \
+    --control-socket events-control 'events/%H%M%S.mkv'
+events=$recorder
+printf 'device = test\noutput = %s/events/%%H%%M%%S.mkv\nring = 2s\nlisten = unix:%s/events-live\ncontrol-socket = %s/events-control\n' "$work" "$work" "$work" >events-etc/gate.conf
+serves --settings "$work/events-etc" --allow-changes
+check "events: triggered on the page, shown, removed meanwhile, and played at eight times the speed" web events "$page" gate
+stops "events: camweb ends" "$server"
+stops "events: the recorder ends" "$events"
+ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=320x240:r=30:d=6 -f lavfi -i sine=d=6 -c:v libx264 -g 30 -bf 0 -pix_fmt yuv420p -c:a aac talk/one.mkv
+serves talk=tcp://127.0.0.1:1 --recordings "talk=$work/talk" --scratch "$work"
+curl -sf "${page}recordings/talk.json?$always" >talk.json
+id=$("$PYTHON" -c 'import json; print(json.load(open("talk.json"))["segments"][0]["id"])')
+lasts() { # FILE FROM TO: its sound, in seconds
+    ffprobe -v error -select_streams a -show_entries packet=pts_time -of csv=p=0 "$1" | tr -d , |
+        awk -v from="$2" -v to="$3" 'NR == 1 {first = $1} {last = $1} END {length_ = last - first; if (NR == 0 || length_ < from || length_ > to) {print "sound of " length_ " s"; exit 1}}'
+}
+has_sound() {
+    curl -sf -o piece.mp4 "${page}recordings/talk/$id.mp4?at=2000000&length=2000000" && lasts piece.mp4 1.5 2.5 || return
+    curl -sf -o all.mp4 "${page}recordings/talk.mp4?$always" && lasts all.mp4 5.8 6.2
+}
+check "sound: in the pieces that browsers play, and in a download" has_sound
+check "sound: the browser decodes it" web heard "$page" talk
+stops "sound: camweb ends" "$server"
+
 # Noise, which no encoder can compress: what a viewer does not read soon fills its buffer.
 ffmpeg -nostdin -v error -f lavfi -i color=gray:s=160x120:r=30,noise=alls=100:allf=t -frames:v 750 -pix_fmt yuv420p noise.y4m
 receivers() { "$PYTHON" "$LAB/verify/receivers.py" "$@"; }

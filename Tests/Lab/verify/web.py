@@ -15,6 +15,9 @@ usage: web.py live URL [--large] [--dark] [--size WxH] [--screenshot FILE] [--ta
                                         the time line shows what was recorded and what was not; a click plays the picture of
                                         that time, across files and over a gap; a keyframe is seen while looking for a time.
                                         Prints the address of a download, and what it must have
+       web.py events URL NAME           Trigger makes an event, which the time line shows as one; the oldest event goes when the
+                                        recorder removes it, while the page shows it; eight times the speed
+       web.py heard URL NAME            the browser decodes the sound of a recording
        web.py recorder URL NAME [--dark] [--size WxH] [--screenshot FILE]
                                         the figures move, and each button does what it says: to the live picture, and in the
                                         recorder's own figures
@@ -210,7 +213,7 @@ def clock_of(time_code, near):
     return (code + round((near * 1e6 - code) / (1 << 32)) * (1 << 32)) / 1e6
 
 
-class RecordedCamera:
+class LargeCamera:
     """A camera that is large on the page, with its time line."""
 
     def __init__(self, browser, options):
@@ -222,14 +225,6 @@ class RecordedCamera:
         self.page.press("Enter", "\r")
         self.line = f"{self.one}.querySelector('.timeline')"
 
-    @classmethod
-    def of(cls, panel):
-        """The same camera on the same page."""
-        camera = cls.__new__(cls)
-        camera.name, camera.page, camera.one = panel.name, panel.page, panel.one
-        camera.line = f"{panel.one}.querySelector('.timeline')"
-        return camera
-
     def place(self, moment):
         """Where a time is in the time line, from 0 to 1."""
         begin, end = (float(self.page.evaluate(f"{self.line}.getAttribute('aria-value{edge}')")) for edge in ("min", "max"))
@@ -237,9 +232,7 @@ class RecordedCamera:
 
     def is_recorded(self, moment):
         """Whether the time line has colour at a time."""
-        return self.page.evaluate(
-            f"((line, place) => line.getContext('2d').getImageData(Math.round(line.width * place), "
-            f"Math.round(line.height * 0.85), 1, 1).data[3] > 0)({self.line}, {self.place(moment)})")
+        return colour_at(self, moment) is not None
 
     def mouse(self, kind, moment):
         self.page.evaluate(f"{self.line}.scrollIntoView({{ block: 'center' }})")
@@ -294,7 +287,7 @@ def recordings(options):
         raise Failed(f"no gap after two recordings: {times}")
     gap_begin, gap_end, before_gap = gaps[0]
     with Browser() as browser:
-        camera = RecordedCamera(browser, options)
+        camera = LargeCamera(browser, options)
         page = camera.page
         page.wait(f"{camera.line}.getAttribute('aria-valuemin') !== null && {camera.one}.querySelector('.stage') !== null", "a time line")
         deadline = time.monotonic() + PATIENCE
@@ -349,16 +342,11 @@ def recordings(options):
     print(f"{href} from {begun:.3f} to {crossed:.3f}, gap {gap_end - gap_begin:.3f} s")
 
 
-class Panel:
+class Panel(LargeCamera):
     """The part of a large camera that shows its recorder."""
 
     def __init__(self, browser, options):
-        self.name = options.names[0]
-        self.page = browser.open(options.url, tuple(map(int, options.size.split("x"))), options.dark)
-        self.one = f"document.querySelector('[data-name={json.dumps(self.name)}]')"
-        self.page.wait(f"{self.one} !== null", "the camera on the page")
-        self.page.evaluate(f"{self.one}.querySelector('button').focus()")
-        self.page.press("Enter", "\r")
+        super().__init__(browser, options)
         self.page.wait(f"{self.one}.querySelector('.chart strong').textContent.includes('bit/s')", "a bit rate")
 
     def stats(self):
@@ -368,7 +356,8 @@ class Panel:
     def button(self, text):
         return f"[...{self.one}.querySelectorAll('.recorder button')].find((e) => e.textContent === {json.dumps(text)})"
 
-    def press(self, text):
+    def order(self, text):
+        """Presses a button of the recorder."""
         self.page.wait(f"{self.button(text)}?.disabled === false", f"{text} can be pressed")
         self.page.evaluate(f"{self.button(text)}.click()")
 
@@ -406,14 +395,14 @@ def recorder(options):
         panel.page.wait(f"/nothing lost|frames/.test({panel.one}.querySelector('.losses').textContent)", "what was lost")
 
         before = keyframes(panel.stats())
-        panel.press("Keyframe")
+        panel.order("Keyframe")
         panel.until("a keyframe", lambda stats: keyframes(stats) > before)
 
         panel.page.evaluate(f"{panel.one}.querySelector('.rate input').value = '0.4'")
-        panel.press("Set bit rate")
+        panel.order("Set bit rate")
         panel.until("another bit rate", lambda stats: stats["bitRate"] == 400000)
 
-        panel.press("Snapshot")
+        panel.order("Snapshot")
         panel.page.wait(f"/^saved as .*jpg$/.test({panel.one}.querySelector('.recorder > .note').textContent)", "a snapshot")
         deadline = time.monotonic() + PATIENCE
         while not (found := [path for path in pathlib.Path(downloads).iterdir() if path.suffix == ".jpg"]):
@@ -425,7 +414,7 @@ def recorder(options):
         if size != "640,360":
             raise Failed(f"the snapshot is {size}")
 
-        panel.press("Pause recording")
+        panel.order("Pause recording")
         paused = panel.until("a pause", lambda stats: stats["state"] == "paused")["paused"]
         still = panel.until("pictures in the pause", lambda stats: stats["paused"] > paused + 20) and read(panel.page, panel.name)
         panel.until("more of them", lambda stats: stats["paused"] > paused + 40)
@@ -433,7 +422,7 @@ def recorder(options):
             raise Failed("the live picture moves in a pause")
         panel.page.wait(f"/[1-9][0-9]* frames not recorded during pauses/.test({panel.one}.querySelector('.losses').textContent)",
                         "the pause among the losses")
-        panel.press("Resume recording")
+        panel.order("Resume recording")
         panel.until("recording again", lambda stats: stats["state"] == "recording")
         watch(panel.page, panel.name)
 
@@ -525,33 +514,102 @@ def brightness(options):
         begun = page.evaluate("Date.now()")
         if options.screenshot:
             page.screenshot(options.screenshot)
-        page.wait(f"new Promise((done) => setTimeout(() => done(true), 6000))", "bright pictures for a while")
+        page.evaluate("new Promise((done) => setTimeout(done, 6000))")  # of bright pictures
         back = f"[...{slider}.parentElement.querySelectorAll('button')].at(-1)"
         page.wait(f"{back}.disabled === false", "a way back")
         page.evaluate(f"{back}.click()")
         until("as before", lambda found: abs(found - usual) < 20)
 
         page.wait(f"Date.now() > {begun} + 120000", "two minutes", patience=180)
-        line = f"{one}.querySelector('.timeline')"
-        page.evaluate(f"{line}.scrollIntoView({{ block: 'center' }})")
-        camera, deadline = RecordedCamera.of(panel), time.monotonic() + PATIENCE
-        page.wait(f"{line}.getAttribute('aria-valuemin') !== null", "a time line")
+        page.evaluate(f"{panel.line}.scrollIntoView({{ block: 'center' }})")
+        deadline = time.monotonic() + PATIENCE
+        page.wait(f"{panel.line}.getAttribute('aria-valuemin') !== null", "a time line")
         # It follows what is recorded.
-        while not 0.02 < camera.place(begun / 1000 - 12) < camera.place(begun / 1000 + 3) < camera.place(begun / 1000 + 110) < 1:
+        while not 0.02 < panel.place(begun / 1000 - 12) < panel.place(begun / 1000 + 3) < panel.place(begun / 1000 + 110) < 1:
             if time.monotonic() > deadline:
                 raise Failed("the time line does not show the last two minutes")
             time.sleep(0.1)
-        camera.click(begun / 1000 + 3)
+        panel.click(begun / 1000 + 3)
         until("the recording of two minutes ago", lambda found: found > usual + 40, "video.recording")
         page.wait(f"{one}.dataset.state === 'recorded'", "what is shown, in words")
         if options.screenshot:
             page.screenshot(options.screenshot.replace(".", "-recorded."))
-        camera.click(begun / 1000 - 12)
+        panel.click(begun / 1000 - 12)
         until("the recording before", lambda found: 0 < found < usual + 20, "video.recording")
-        camera.press("Live")
+        panel.press("Live")
         until("live again", lambda found: abs(found - usual) < 20)
         panel.finish()
     print(f"from {usual:.0f} to {bright:.0f} and back; recorded so")
+
+
+def colour_at(camera, moment):
+    """The colour of the time line at a time; None where nothing was recorded."""
+    red, green, blue, alpha = camera.page.evaluate(
+        f"((line, place) => [...line.getContext('2d').getImageData(Math.round(line.width * place), "
+        f"Math.round(line.height * 0.85), 1, 1).data])({camera.line}, {camera.place(moment)})")
+    return (red, green, blue) if alpha else None
+
+
+def style(page, name):
+    """A colour of the page's style."""
+    text = page.evaluate(f"getComputedStyle(document.documentElement).getPropertyValue('{name}').trim()")
+    return tuple(bytes.fromhex(text.lstrip("#")))
+
+
+def events(options):
+    def until(what, happened):
+        deadline = time.monotonic() + PATIENCE
+        while not (found := happened()):
+            if time.monotonic() > deadline:
+                raise Failed(f"{what}: not within {PATIENCE} s; the list is {list_of(options)}")
+            time.sleep(0.1)
+        return found
+
+    def finished(count):
+        segments = list_of(options)["segments"]
+        return segments if len(segments) == count and not any(segment["growing"] for segment in segments) else None
+
+    def middle(segment):
+        return (segment["start"] + segment["end"]) / 2e6
+
+    with Browser() as browser:
+        panel = Panel(browser, options)
+        page = panel.page
+        orange = style(page, "--event")
+        for count in (1, 2):
+            panel.order("Trigger")
+            segments = until(f"event {count}", lambda: finished(count))
+        if not all(segment["event"] for segment in segments):
+            raise Failed(f"what was triggered is not an event: {segments}")
+        first = segments[0]
+        page.wait(f"{panel.line}.getAttribute('aria-valuemin') !== null", "a time line")
+        until("the first event on the time line", lambda: colour_at(panel, middle(first)) == orange)
+        panel.order("Trigger")
+        until("the first event is removed", lambda: all(segment["id"] != first["id"] for segment in list_of(options)["segments"]))
+        until("the time line without it", lambda: panel.place(middle(first)) < 0 or colour_at(panel, middle(first)) is None)
+        last = until("the last event", lambda: finished(2))[-1]
+        page.evaluate(f"((select) => {{ select.value = '8'; select.dispatchEvent(new Event('change')); }})"
+                      f"({panel.one}.querySelector('.recordings select'))")
+        until("the last event on the time line", lambda: colour_at(panel, middle(last)) == orange)
+        panel.click(last["start"] / 1e6 + 0.1)
+        page.wait(f"{panel.one}.querySelector('video.recording').playbackRate === 8", "eight times the speed")
+        page.wait(f"{panel.one}.querySelector('video.recording').videoWidth > 0", "a recorded picture")
+        # It ends soon.
+        page.wait(f"{panel.one}.dataset.state === 'live'", "the live picture after the last recording")
+        panel.finish()
+
+
+def heard(options):
+    segment = list_of(options)["segments"][0]
+    with Browser() as browser:
+        camera = LargeCamera(browser, options)
+        deadline = time.monotonic() + PATIENCE
+        while colour_at(camera, segment["start"] / 1e6 + 1) is None:
+            if time.monotonic() > deadline:
+                raise Failed("the time line does not show the recording")
+            time.sleep(0.1)
+        camera.click(segment["start"] / 1e6 + 1)
+        camera.page.wait(f"{camera.one}.querySelector('video.recording').webkitAudioDecodedByteCount > 10000", "decoded sound")
 
 
 def stops(options):
@@ -641,22 +699,26 @@ def reads(options):
 
 
 def crowd(options):
-    """All are read in turn by one thread: what waits longest has come while the others were read."""
+    """Viewers of one camera get the same pictures, each from another one on; who misses one differs from the others.
+
+    All are read in turn by one thread: what waits longest has come while the others were read.
+    """
     viewers = [Viewer(options.port, options.names[index % len(options.names)]) for index in range(options.viewers)]
-    total = 0
-    for index, viewer in enumerate(viewers):
-        keyframe, last, content = viewer.picture()
-        if not keyframe:
-            raise Failed(f"viewer {index} does not begin with a keyframe")
-        viewer.count, viewer.last, total = 1, last, total + len(content)
-    while min(viewer.count for viewer in viewers) < options.pictures:
+    got = [[] for _ in viewers]
+    while min(map(len, got)) < options.pictures:
         for index, viewer in enumerate(viewers):
-            keyframe, arrival, content = viewer.picture()
-            # Whoever is too slow goes on at a keyframe, a second later or more.
-            if keyframe and arrival - viewer.last > 500_000:
-                raise Failed(f"viewer {index} has missed pictures after {viewer.count}")
-            viewer.count, viewer.last, total = viewer.count + 1, arrival, total + len(content)
-    print(f"{total} bytes for {len(viewers)} viewers")
+            keyframe, _, content = viewer.picture()
+            if not got[index] and not keyframe:
+                raise Failed(f"viewer {index} does not begin with a keyframe")
+            got[index].append(content)
+    for index, pictures in enumerate(got):
+        first = got[index % len(options.names)]
+        # Each picture has its number in it, so none is like another.
+        early, late = (first, pictures) if pictures[0] in first else (pictures, first)
+        begin = early.index(late[0]) if late[0] in early else len(early)
+        if len(early) - begin < options.pictures // 2 or early[begin:] != late[:len(early) - begin]:
+            raise Failed(f"viewer {index} has other pictures than the first viewer of its camera")
+    print(f"{sum(len(picture) for pictures in got for picture in pictures)} bytes for {len(viewers)} viewers")
 
 
 def joins(options):
@@ -938,7 +1000,8 @@ def main():
     commands = parser.add_subparsers(required=True)
     for action, place in (
             (live, "url"), (outage, "url"), (comes, "url"), (unplayable, "url"), (stops, "url"), (recordings, "url"), (recorder, "url"),
-            (shows, "url"), (vivid, "url"), (brightness, "url"), (reads, "port"),
+            (shows, "url"), (vivid, "url"), (brightness, "url"), (events, "url"),
+            (heard, "url"), (reads, "port"),
             (joins, "port"), (crowd, "port"), (unread, "port"), (access, "port"), (login, "url"),
             (guesses, "port"), (types, "camweb"), (refusals, "port")):
         command = commands.add_parser(action.__name__)
@@ -960,7 +1023,7 @@ def main():
             command.add_argument("user")
             command.add_argument("lines", nargs="+")
             command.add_argument("--refused")
-        if action in (live, login, recordings, recorder, shows, vivid, brightness):
+        if action in (live, login, recordings, recorder, shows, vivid, brightness, events, heard):
             command.add_argument("--dark", action="store_true")
             command.add_argument("--size", default="1280x800")
             command.add_argument("--screenshot")
