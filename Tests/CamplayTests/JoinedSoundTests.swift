@@ -94,7 +94,7 @@ import Time
         #expect(joined.pictureTime == .milliseconds(360))
     }
 
-    @Test("sound that steps back alone does not wait for ever")
+    @Test("sound that steps back alone waits for a limited time")
     func strayStep() throws {
         var joined = JoinedSound()
         note(0, true, in: &joined)

@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("never reach another camera that has the node by now")
+    @Test("never reach another camera that now has the node")
     func another() throws {
         let (stream, controls, _) = try record(restores: true)
         try set("brightness=9", controls)

@@ -82,7 +82,7 @@ import Testing
         #expect(try verdict.allowsUse(isShared: true) && record.blame(by: session))
     }
 
-    @Test("why the camera's memory was not shared is the reason that is told")
+    @Test("the reported reason is why the camera's memory was not shared")
     func refusal() throws {
         record.refuse("software encodes")
         let (verdict, _) = verdict()

@@ -83,7 +83,7 @@ import Threading
             return end()
         }
         #expect(desk.reply(to: "doctor").error?.contains("at work") == true)
-        #expect(Self.received { task.run(sendingTo: $0) { "\($0.bytes ?? -1)" } } == "4\na b\n")
+        #expect(sent { task.run(sendingTo: $0) { "\($0.bytes ?? -1)" } } == "4\na b\n")
         end()
     }
 
@@ -93,24 +93,13 @@ import Threading
             Issue.record("no doctor")
             return end()
         }
-        #expect(Self.received { task.run(sendingTo: $0) { $0.error ?? "" } }.hasPrefix("the doctor "))
+        #expect(sent { task.run(sendingTo: $0) { $0.error ?? "" } }.hasPrefix("the doctor "))
         end()
     }
 
     /// What a task sends.
-    private static func received(_ run: (borrowing Socket) -> Void) -> String {
-        guard let pair = try? Socket.Pair() else { return "" }
-        return pair.split { (ours, client) in
-            run(ours)
-            ours.shutDownWriting()
-            var (bytes, room) = ([UInt8](), [UInt8](repeating: 0, count: 65536))
-            while client.waitUntilReadable() {
-                guard case .received(let count) = room.withUnsafeMutableBytes({ client.receive(into: $0) })
-                else { break }
-                bytes += room[..<count]
-            }
-            return String(decoding: bytes, as: UTF8.self)
-        }
+    private func sent(by run: (borrowing Socket) -> Void) -> String {
+        String(decoding: (try? sentBytes(by: run)) ?? [], as: UTF8.self)
     }
 
     private func end() {

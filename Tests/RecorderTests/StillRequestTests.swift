@@ -123,17 +123,7 @@ import Time
             tracks: [try RecordingTrack(ScriptedProvider([ScriptedEncoder()]))],
             to: [OutputPlan(ScriptedSink())], limits: RecordingLimits())
         let task = SnapshotTask(recording.stills, .png, camera: "a camera", program: "test")
-        let received = try Socket.Pair().split { (ours, client) in
-            task.run(sendingTo: ours) { "\($0.bytes ?? 0)" }
-            ours.shutDownWriting()
-            var (bytes, room) = ([UInt8](), [UInt8](repeating: 0, count: 65536))
-            while client.waitUntilReadable() {
-                guard case .received(let count) = room.withUnsafeMutableBytes({ client.receive(into: $0) })
-                else { break }
-                bytes += room[..<count]
-            }
-            return bytes
-        }
+        let received = try sentBytes { task.run(sendingTo: $0) { "\($0.bytes ?? 0)" } }
         recording.stop()
         _ = recording.finish()
         let end = try #require(received.firstIndex(of: 10))

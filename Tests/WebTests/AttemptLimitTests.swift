@@ -52,6 +52,8 @@ struct AttemptLimitTests {
         #expect(ClientAddress("2001:db8::1") != ClientAddress("2001:db8:0:1::1"))
         #expect(ClientAddress("::ffff:192.0.2.1") == here)
         #expect(ClientAddress("192.0.2.2") != here)
+        #expect(ClientAddress("192.0.2.1:50000") == here)
+        #expect(ClientAddress("[2001:db8::1]:443") == ClientAddress("2001:db8::1"))
         #expect(ClientAddress("unix") != ClientAddress(""))
     }
 }

@@ -32,17 +32,23 @@ public struct Camera: Hashable, Sendable {
             guard !control.isEmpty, (try? PathListener.refuseUnusable(control)) != nil else { return nil }
         }
         let place = String(parts.first ?? "")
-        // Copied from a recorder's settings; here it would become part of the path.
-        guard !place.contains(",mode=") else { return nil }
-        if let address = CameraAddress(place) {
+        if let address = Self.address(place) {
             self.init(name: address.usualName, address: address, control: control)
         } else if let equals = place.firstIndex(of: "="),
-            let address = CameraAddress(String(place[place.index(after: equals)...]))
+            let address = Self.address(String(place[place.index(after: equals)...]))
         {
             self.init(name: String(place[..<equals]), address: address, control: control)
         } else {
             return nil
         }
+    }
+
+    /// Refuses other options, such as a recorder's `,mode=660` or a mistyped one: they would become part of the path.
+    private static func address(_ text: String) -> CameraAddress? {
+        let hasOption = text.split(separator: ",").dropFirst().contains { part in
+            part.firstIndex(of: "=").map { part[..<$0].allSatisfy(\.isLetter) } ?? false
+        }
+        return hasOption ? nil : CameraAddress(text)
     }
 }
 

@@ -15,7 +15,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var isClosing = false
     private var viewer: ContainerViewer?
     private var responder: RecordingResponder?
-    private var stall = StallWatch()
+    private let stall = StallWatch()
 
     /// How long a connection may take for a request, and for reading the response.
     private static let patience = TimeAmount.seconds(10)

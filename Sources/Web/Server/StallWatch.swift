@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Closes a connection whose other end reads nothing for too long.
-struct StallWatch {
+/// Closes a connection whose other end reads nothing for too long. One that reads slowly keeps its connection.
+final class StallWatch {
     private var deadline: Scheduled<Void>?
 
     /// The most bytes that wait for a viewer, before the picture that exceeds them.
@@ -9,18 +9,27 @@ struct StallWatch {
     /// How long a viewer may read nothing while they wait.
     private static let patience = TimeAmount.seconds(10)
 
-    /// Notes that a channel became writable or is not any more.
-    mutating func noteWritability(of context: ChannelHandlerContext) {
+    /// Notes that a channel became writable, or no longer is.
+    func noteWritability(of context: ChannelHandlerContext) {
         end()
-        guard !context.channel.isWritable else { return }
-        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) {
-            context.close(promise: nil)
-        }
+        if !context.channel.isWritable { watch(context, waiting: Self.waitingBytes(of: context)) }
     }
 
     /// Stops watching.
-    mutating func end() {
+    func end() {
         deadline?.cancel()
         deadline = nil
+    }
+
+    private func watch(_ context: ChannelHandlerContext, waiting: Int) {
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { [self] in
+            let left = Self.waitingBytes(of: context)
+            if left < waiting { watch(context, waiting: left) } else { context.close(promise: nil) }
+        }
+    }
+
+    /// While a channel is not writable, hardly anything is added to them.
+    private static func waitingBytes(of context: ChannelHandlerContext) -> Int {
+        (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
 }

@@ -11,7 +11,7 @@ final class WebSocketViewer: ChannelInboundHandler, LiveViewer {
     private let feed: CameraFeed
     private var context: ChannelHandlerContext?
     private var gate = KeyframeGate()
-    private var stall = StallWatch()
+    private let stall = StallWatch()
 
     /// The largest message accepted; the page sends none.
     static let largestFrame = 4 << 10
@@ -31,6 +31,10 @@ final class WebSocketViewer: ChannelInboundHandler, LiveViewer {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
+        // Clients mask their frames, and no extension is agreed on that would use the reserved bits (RFC 6455, 5.1, 5.2).
+        guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
+            return close(.protocolError)
+        }
         switch frame.opcode {
         case .connectionClose:
             let reply = WebSocketFrame(fin: true, opcode: .connectionClose, data: frame.unmaskedData)
@@ -39,7 +43,8 @@ final class WebSocketViewer: ChannelInboundHandler, LiveViewer {
         // Who pings without reading gets no answers that would pile up.
         case .ping where context.channel.isWritable:
             send(.pong, frame.unmaskedData)
-        default: break
+        case .ping, .pong, .text, .binary, .continuation: break
+        default: close(.protocolError)
         }
     }
 
@@ -61,6 +66,13 @@ final class WebSocketViewer: ChannelInboundHandler, LiveViewer {
             send(.binary, picture.bytes)
         case .picture, .impossible: break
         }
+    }
+
+    private func close(_ code: WebSocketErrorCode) {
+        var data = ByteBuffer()
+        data.write(webSocketErrorCode: code)
+        send(.connectionClose, data)
+        context?.close(promise: nil)
     }
 
     private func sendText(_ text: String) { send(.text, ByteBuffer(string: text)) }

@@ -7,6 +7,7 @@ repository=$(cd "$LAB/../.." && pwd)
 begin
 
 web() { "$PYTHON" "$LAB/verify/web.py" "$@"; }
+clients() { "$PYTHON" "$LAB/verify/webclients.py" "$@"; }
 background=()
 exec </dev/null # unless a command is given a password
 ends() { # ends what still runs, and the lab's own folder
@@ -55,7 +56,7 @@ refuses_web "password: no such folder" 73 "cannot be written: No such file" pass
 refuses_web "password: a user with a colon" 64 "without ':'" password users a:b
 check "password: refused, the file is as before" cmp users before
 typed() { # LINE...: at a terminal, which shows nothing of it
-    "$PYTHON" "$LAB/verify/web.py" types "$CAMWEB" users "$@"
+    clients types "$CAMWEB" users "$@"
 }
 check "password: typed twice, and not shown" typed maria "$password" "$password"
 check "password: typed differently, is refused" typed maria "$password" different --refused "differ"
@@ -78,7 +79,7 @@ background+=("$recorder")
 await 20 grep -q '^listening on ' door.log || fail "the recorder" "$(cat door.log)"
 
 serves --listen 127.0.0.1:0 --password-file users "door=unix:$work/door,control=$work/control"
-check "access: what nobody may do without a session, and what a session may" web access "$web_port" door maria "$password"
+check "access: what nobody may do without a session, and what a session may" clients access "$web_port" door maria "$password"
 check "access: a login on the page, light" web login "$page/" door maria "$password" --screenshot login.png
 check "access: on a phone, dark" web login "$page/" door maria "$password" --size 390x844 --dark --screenshot login-phone.png
 code() { curl -s -o /dev/null -w '%{http_code}' "$@"; } # CURL_ARGUMENTS...
@@ -105,7 +106,7 @@ check "access: passwords of players are limited, too" limits_players
 stops "access: camweb ends" "$server"
 check "access: no password and no user is in what camweb says" eval '! grep -iE "horse|maria" web.log'
 serves --listen 127.0.0.1:0 --password-file users "door=unix:$work/door"
-check "access: passwords are limited, and do not hold up others" web guesses "$web_port" door maria "$password"
+check "access: passwords are limited, and do not hold up others" clients guesses "$web_port" door maria "$password"
 stops "access: camweb ends after them" "$server"
 
 # Reverse proxies, with a certificate of our own: the examples, but for ports, names and files
@@ -121,7 +122,7 @@ through() { # NAME PORT
     check "$1: a login and the live picture, through TLS" web login "$url/" door maria "$password" --pin "$pin"
     curl -s --cacert ca.pem -D headers -o /dev/null -H "Origin: $url" --data-urlencode user=maria --data-urlencode "password=$password" "$url/login"
     check "$1: the cookie is for TLS alone" grep -qiE '^set-cookie: __Host-camweb=[0-9a-f]{64}; Path=/; Max-Age=[0-9]+; HttpOnly; SameSite=Strict; Secure.?$' headers
-    check "$1: tries are counted for each client, whatever it sends itself" web guesses "$web_port" door maria "$password" --through "$2" --ca ca.pem
+    check "$1: tries are counted for each client, whatever it sends itself" clients guesses "$web_port" door maria "$password" --through "$2" --ca ca.pem
 }
 if command -v nginx >/dev/null; then
     port=$(free_port)

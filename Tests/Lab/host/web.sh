@@ -6,6 +6,7 @@ set -euo pipefail
 begin
 
 web() { "$PYTHON" "$LAB/verify/web.py" "$@"; }
+clients() { "$PYTHON" "$LAB/verify/webclients.py" "$@"; }
 background=()
 ends() { # ends what still runs, and the lab's own folder
     [ ${#background[@]} = 0 ] || kill "${background[@]}" 2>/dev/null || true
@@ -131,7 +132,7 @@ done
 check "players: a recorder that is not there" bash -c "curl -si '${page}live/nobody.ts' | grep -q '^127.0.0.1:1: connection refused; start'"
 
 # What camweb must not do
-web refusals "$web_port" door >refusals.log 2>&1 &
+clients refusals "$web_port" door >refusals.log 2>&1 &
 refusals=$!
 
 # A recorder that is killed and comes back
@@ -295,18 +296,19 @@ stops "settings: camweb ends" "$server"
 records_live late.log late.json "unix:$work/late" --device test --size 320x240 --keyframe-interval 1800 --control-socket late-control late.h264
 late=$recorder
 serves "late=unix:$work/late,control=$work/late-control" "mute=unix:$work/late,control=$work/none"
-web reads "$web_port" late first.h264 >first.log 2>&1 &
+clients reads "$web_port" late first.h264 >first.log 2>&1 &
 viewers=($!)
 check "a late viewer: begins at once" await 20 test -s first.h264
-check "a late viewer: another one, too" web reads "$web_port" late second.h264 --pictures 5
-check "late viewers: of a recorder that cannot be asked" web joins "$web_port" mute
+check "a late viewer: another one, too" clients reads "$web_port" late second.h264 --pictures 5
+check "viewers: frames that RFC 6455 forbids, and a ping" clients breaks "$web_port" late
+check "late viewers: of a recorder that cannot be asked" clients joins "$web_port" mute
 stops "a late viewer: the recorder ends" "$late"
 for viewer in "${viewers[@]}"; do wait "$viewer" || fail "a late viewer" "$(cat first.log)"; done
 check "a late viewer: its first picture is a keyframe made for it" "$PYTHON" "$LAB/verify/receivers.py" newcomer late.h264 1800 first.h264 second.h264
 check "a late viewer: that one cannot be had is told once" test "$(grep -c '^mute: no keyframe for a new viewer.*No such file' web.log)" = 1
 stops "a late viewer: camweb ends" "$server"
 
-# The recorder's figures, and what it can be told
+# The recorder's figures and commands
 records_live panel.log panel.json "unix:$work/panel" --device test --size 640x360 --keyframe-interval 1000 --control-socket panel-control panel.h264
 panel=$recorder
 serves --allow-changes "panel=unix:$work/panel,control=$work/panel-control" "gone=unix:$work/none,control=$work/none-control" bare=tcp://127.0.0.1:1
@@ -322,7 +324,7 @@ commands() {
     tell 200 command=keyframe && tell 200 'command=bitrate&value=2.5M' && tell 200 command=pause && tell 200 command=resume || return
     # In the recorder's words.
     tell 409 command=trigger && grep -q 'record with --ring' said || return
-    tell 409 'command=control&name=brightness&value=1' && grep -q 'no camera' said || return
+    tell 409 'command=control&name=brightness&value=1' && grep -q 'not a camera' said || return
     tell 409 'command=bitrate&value=9999M' || return
     # No command of the page
     tell 400 command=stop && tell 400 '' && tell 400 'command=bitrate' && tell 400 'command=bitrate&value=2M%0Astop' || return
@@ -374,7 +376,7 @@ done
 serves "${cameras[@]}"
 processor() { awk -v hertz="$(getconf CLK_TCK)" '{print ($14 + $15) / hertz}' "/proc/$1/stat"; } # PID: seconds
 before=$(processor "$server") begun=$(date +%s.%N)
-check "fifty viewers: each gets ten seconds of pictures in a row" web crowd "$web_port" 50 300 c1 c2 c3 c4
+check "fifty viewers: each gets ten seconds of pictures in a row" clients crowd "$web_port" 50 300 c1 c2 c3 c4
 awk -v before="$before" -v after="$(processor "$server")" -v begun="$begun" -v ended="$(date +%s.%N)" -v memory="$(most_memory "$server")" \
     'BEGIN {printf "      camweb: %.1f %% of a processor, %d MB at most\n", (after - before) / (ended - begun) * 100, memory / 1000}'
 check "fifty viewers: memory is bounded" test "$(most_memory "$server")" -lt 65536
@@ -417,17 +419,20 @@ serves noise=unix:"$work/noise"
 records_live noise.log noise.json "unix:$work/noise" --device noise.y4m --pace --qp 10 noise.h264
 noise=$recorder
 viewers=()
-web reads "$web_port" noise good.h264 >good.log 2>&1 &
+clients reads "$web_port" noise good.h264 >good.log 2>&1 &
 viewers+=($!)
-web reads "$web_port" noise slow.h264 --pause 6 >slow.log 2>&1 &
+clients reads "$web_port" noise slow.h264 --pause 6 >slow.log 2>&1 &
 viewers+=($!)
 await 20 test -s good.log || true
-before=$(most_memory "$server")
-web unread "$web_port" noise >unread.log 2>&1 &
+clients steady "$web_port" noise >steady.log 2>&1 &
 viewers+=($!)
-for viewer in "${viewers[@]}"; do wait "$viewer" || fail "viewers" "$(cat good.log slow.log unread.log)"; done
+before=$(most_memory "$server")
+clients unread "$web_port" noise >unread.log 2>&1 &
+viewers+=($!)
+for viewer in "${viewers[@]}"; do wait "$viewer" || fail "viewers" "$(cat good.log slow.log steady.log unread.log)"; done
 wait "$noise" || fail "noise: the recording" "exit code $?"
 grew=$(($(most_memory "$server") - before))
+check "a viewer that reads slowly all the time is not" grep -q '^still connected' steady.log
 check "a viewer that never reads is disconnected" grep -q '^disconnected' unread.log
 check "a viewer that never reads: memory is bounded" test $grew -le 8192
 echo "      $grew kB more, for a stream of $(($(stat -c %s noise.h264) / 1000)) kB"
