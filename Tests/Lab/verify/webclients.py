@@ -76,6 +76,13 @@ class Viewer:
         taken, self.data = self.data[:count], self.data[count:]
         return taken
 
+    def is_connected(self):
+        """Whether camweb has not let go: what it has sent may still be on its way to one that does not read."""
+        theirs, mine = self.socket.getpeername()[1], self.socket.getsockname()[1]
+        return bool(subprocess.run(
+            ["ss", "-Htn", "state", "established", f"( sport = :{theirs} and dport = :{mine} )"],
+            capture_output=True, text=True, check=True).stdout)
+
     def message(self):
         """The next message: its opcode and its content."""
         first, length = self.take(2)
@@ -160,8 +167,9 @@ def steady(options):
     end = time.monotonic() + 16
     while time.monotonic() < end:
         viewer.socket.recv(8 << 10)
-        viewer.socket.settimeout(PATIENCE)
         time.sleep(0.25)
+    if not viewer.is_connected():
+        raise Failed("it is no longer connected")
     print("still connected")
 
 
@@ -200,12 +208,8 @@ def breaks(options):
 
 def unread(options):
     viewer = Viewer(options.port, options.names[0], receive_buffer=1 << 14)
-    mine = viewer.socket.getsockname()[1]
-    # What was sent is still on its way to one that does not read, so only camweb's side shows that it has let go.
     deadline = time.monotonic() + PATIENCE
-    while subprocess.run(
-            ["ss", "-Htn", "state", "established", f"( sport = :{options.port} and dport = :{mine} )"],
-            capture_output=True, text=True, check=True).stdout:
+    while viewer.is_connected():
         if time.monotonic() > deadline:
             raise Failed(f"it is still connected after {PATIENCE} s")
         time.sleep(0.5)

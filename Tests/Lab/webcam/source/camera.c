@@ -41,5 +41,5 @@ void camera_reset(struct camera *camera)
     camera->brightness = BRIGHTNESS_DEFAULT;
     camera->frozen = camera->halted = false;
     camera->error_frames = camera->short_frames = camera->corrupt_frames = 0;
-    camera->waiting_count = 0;
+    camera->waiting_count = camera->sound_count = 0;
 }

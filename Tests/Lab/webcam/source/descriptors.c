@@ -67,12 +67,44 @@ static uint8_t *add_streaming_interface(const struct camera *camera, uint8_t *p)
     return ADD(p, DT_ENDPOINT, ENDPOINT_VIDEO_ADDRESS, 2 /* bulk */, LE16(ENDPOINT_VIDEO_PACKET), 0); /* UVC 3.10.1.1 */
 }
 
+/* UAC 4.3.2: a microphone, and where its sound leaves the device. */
+static uint8_t *add_sound_control_interface(uint8_t *p)
+{
+    p = ADD(p, DT_INTERFACE, INTERFACE_AC, 0, 0, CC_AUDIO, SC_AUDIOCONTROL, 0, 0);
+    uint8_t *header = p;
+    p = ADD(p, CS_INTERFACE, AC_HEADER, LE16(0x0100), LE16(0), 1, INTERFACE_AS);
+    p = ADD(p, CS_INTERFACE, AC_INPUT_TERMINAL, ID_MICROPHONE, LE16(AUDIO_MICROPHONE), 0, 1, LE16(0), 0, 0);
+    p = ADD(p, CS_INTERFACE, AC_OUTPUT_TERMINAL, ID_SOUND, LE16(AUDIO_STREAMING), 0, ID_MICROPHONE, 0);
+    put16(header + 5, (uint32_t)(p - header));
+    return p;
+}
+
+/* UAC 4.5, 4.6: without an endpoint while nobody listens, and with one. */
+static uint8_t *add_sound_streaming_interface(uint8_t *p)
+{
+    p = ADD(p, DT_INTERFACE, INTERFACE_AS, 0, 0, CC_AUDIO, SC_AUDIOSTREAMING, 0, 0);
+    p = ADD(p, DT_INTERFACE, INTERFACE_AS, 1, 1, CC_AUDIO, SC_AUDIOSTREAMING, 0, 0);
+    p = ADD(p, CS_INTERFACE, AS_GENERAL, ID_SOUND, 1, LE16(FORMAT_PCM));
+    p = ADD(p, CS_INTERFACE, AS_FORMAT_TYPE, FORMAT_TYPE_I, 1, 2, 16, 1, LE16(SOUND_RATE), 0); /* Formats 2.2.5 */
+    p = ADD(p, DT_ENDPOINT, ENDPOINT_SOUND_ADDRESS, 5 /* isochronous, asynchronous */, LE16(SOUND_PACKET),
+            4 /* each millisecond */, 0, 0);
+    return ADD(p, CS_ENDPOINT, EP_GENERAL, 0, 0, LE16(0));
+}
+
+static uint8_t *add_microphone(uint8_t *p)
+{
+    p = ADD(p, DT_INTERFACE_ASSOCIATION, INTERFACE_AC, 2, CC_AUDIO, 0, 0, STRING_PRODUCT);
+    return add_sound_streaming_interface(add_sound_control_interface(p));
+}
+
 static int configuration_descriptor(const struct camera *camera, uint8_t *out)
 {
-    uint8_t *p = ADD(out, DT_CONFIG, LE16(0), 2, 1, 0, 0x80, 250); /* USB 9.6.3 */
+    uint8_t *p = ADD(out, DT_CONFIG, LE16(0), camera->has_microphone ? INTERFACE_COUNT : INTERFACE_AC, 1, 0, 0x80, 250); /* USB 9.6.3 */
     p = ADD(p, DT_INTERFACE_ASSOCIATION, INTERFACE_VC, 2, CC_VIDEO, SC_VIDEO_INTERFACE_COLLECTION, 0,
             STRING_PRODUCT); /* UVC 3.6 */
     p = add_streaming_interface(camera, add_control_interface(p));
+    if (camera->has_microphone)
+        p = add_microphone(p);
     put16(out + 2, (uint32_t)(p - out));
     return (int)(p - out);
 }

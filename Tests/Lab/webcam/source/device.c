@@ -6,6 +6,7 @@
 #include "bytes.h"
 #include "message.h"
 #include "requests.h"
+#include "sound.h"
 #include "stream.h"
 #include "usbip.h"
 
@@ -20,6 +21,7 @@ int device_plug(struct camera *camera)
 void device_unplug(struct camera *camera, const char *why)
 {
     stream_stop(camera);
+    sound_stop(camera);
     usbip_detach(camera, why);
 }
 
@@ -49,9 +51,13 @@ static void serve(struct camera *camera, const struct usbip_request *request)
 {
     struct waiting_transfer transfer = {request->number, request->length};
     if (request->unlink)
-        usbip_reply_unlink(camera, request->number, stream_unlink(camera, request->unlinks_number));
+        usbip_reply_unlink(camera, request->number,
+                           stream_unlink(camera, request->unlinks_number) ||
+                               sound_unlink(camera, request->unlinks_number));
     else if (request->endpoint == 0)
         control_transfer(camera, request);
+    else if (request->endpoint == ENDPOINT_SOUND && request->in && sound_wait(camera, request))
+        return;
     else if (request->endpoint != ENDPOINT_VIDEO || !request->in || !stream_wait(camera, transfer))
         usbip_reply(camera, request->number, -EPIPE, NULL, 0);
 }

@@ -10,7 +10,7 @@
 
 #include "message.h"
 
-enum { JPEGS_MAX = 100, COMMENT_MAX = 36 };
+enum { JPEGS_MAX = 100, COMMENT_MAX = 36, FLASH_FRAMES = 2 };
 
 struct jpeg {
     uint8_t *data;
@@ -79,6 +79,16 @@ static size_t draw_jpeg(const struct camera *camera, uint8_t *out)
     return jpeg->length + 4 + length;
 }
 
+static unsigned number_in_second(const struct camera *camera)
+{
+    return camera->frame_number % (10000000 / camera->commit.interval);
+}
+
+bool picture_begins_flash(const struct camera *camera)
+{
+    return camera->has_microphone && number_in_second(camera) == 0;
+}
+
 /* A diagonal gradient that moves by four pixels a frame. The luma of the first 16 pixels is the frame number modulo
  * 65536, highest bit first: 235 is 1, 16 is 0. */
 static size_t draw_yuyv(const struct camera *camera, uint8_t *out)
@@ -94,6 +104,9 @@ static size_t draw_yuyv(const struct camera *camera, uint8_t *out)
     }
     for (unsigned y = 0; y < (unsigned)size.height; y++)
         memcpy(out + y * pitch, ramp + 2 * ((y / 2 * 2 + 4 * camera->frame_number) % 256), pitch);
+    if (camera->has_microphone && number_in_second(camera) < FLASH_FRAMES)
+        for (size_t i = 0; i < pitch * (size_t)size.height; i += 2)
+            out[i] = 235;
     for (unsigned i = 0; i < 16; i++) {
         out[2 * i] = camera->frame_number >> (15 - i) & 1 ? 235 : 16;
         out[2 * i + 1] = 128;

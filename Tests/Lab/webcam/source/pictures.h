@@ -13,4 +13,7 @@ void pictures_load(const char *folder);
  * its length. */
 size_t picture_draw(const struct camera *camera, uint8_t *out);
 
+/* Whether the picture `frame_number` is the first of a flash, one each second: in YUYV, of a camera with a microphone. */
+bool picture_begins_flash(const struct camera *camera);
+
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "sound.h"
 #include "stream.h"
 #include "uvc.h"
 
@@ -139,6 +140,20 @@ static int class_request(struct camera *camera, const struct setup *setup, uint8
     return brightness_request(camera, setup, data);
 }
 
+/* The second setting of the microphone's interface has its endpoint, so the host takes sound with it. */
+static int set_interface(struct camera *camera, const struct setup *setup)
+{
+    if (setup->index == INTERFACE_AS && camera->has_microphone && setup->value <= 1) {
+        sound_stop(camera);
+        if (setup->value == 1)
+            sound_start(camera);
+        return 0;
+    }
+    if (setup->index == INTERFACE_VS)
+        stream_stop(camera);
+    return setup->value == 0 ? 0 : -EPIPE;
+}
+
 static int standard_request(struct camera *camera, const struct setup *setup, uint8_t *data)
 {
     switch (setup->request) {
@@ -151,15 +166,15 @@ static int standard_request(struct camera *camera, const struct setup *setup, ui
         data[0] = camera->configuration;
         return 1;
     case GET_INTERFACE:
-        data[0] = 0;
+        data[0] = setup->index == INTERFACE_AS && camera->listening;
         return 1;
     case SET_CONFIGURATION:
         camera->configuration = (uint8_t)setup->value;
         stream_stop(camera);
+        sound_stop(camera);
         return 0;
     case SET_INTERFACE:
-        stream_stop(camera);
-        return setup->value == 0 ? 0 : -EPIPE;
+        return set_interface(camera, setup);
     case SET_FEATURE:
         return 0;
     case CLEAR_FEATURE: /* a bulk device is not told otherwise that the stream has stopped */

@@ -10,6 +10,7 @@
 #include "bytes.h"
 #include "message.h"
 #include "pictures.h"
+#include "sound.h"
 #include "usbip.h"
 #include "uvc.h"
 
@@ -91,6 +92,8 @@ static void new_frame(struct camera *camera)
     camera->payload_length = header + length;
     camera->payload_sent = 0;
     camera->payload_active = true;
+    if (picture_begins_flash(camera))
+        sound_clap(camera);
     camera->frame_number++;
 }
 

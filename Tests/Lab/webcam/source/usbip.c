@@ -30,6 +30,10 @@ struct header { /* big-endian */
 };
 _Static_assert(sizeof(struct header) == 48, "USB/IP header");
 
+struct packet { /* big-endian */
+    uint32_t offset, length, actual_length, status;
+};
+
 /* Hands `usb` to the controller; 0 or an errno. The port stays busy for a moment after an unplug. */
 static int hand_over(int port, int usb)
 {
@@ -77,6 +81,24 @@ bool usbip_receive_data(struct camera *camera, void *data, size_t length)
     return whole;
 }
 
+/* Of an isochronous transfer from the device: they follow the header. */
+static bool receive_packets(struct camera *camera, struct usbip_request *request, uint32_t count)
+{
+    struct packet packets[PACKETS_MAX];
+    if (count > PACKETS_MAX) {
+        usbip_detach(camera, "more packets than there is room for");
+        return false;
+    }
+    if (!usbip_receive_data(camera, packets, count * sizeof *packets))
+        return false;
+    request->packet_count = (int)count;
+    for (uint32_t i = 0; i < count; i++) {
+        request->offsets[i] = ntohl(packets[i].offset);
+        request->lengths[i] = ntohl(packets[i].length);
+    }
+    return true;
+}
+
 bool usbip_receive(struct camera *camera, struct usbip_request *request)
 {
     struct header header;
@@ -95,18 +117,27 @@ bool usbip_receive(struct camera *camera, struct usbip_request *request)
         request->in = ntohl(header.direction);
         request->length = ntohl(header.submit.length);
         memcpy(request->setup, header.submit.setup, sizeof request->setup);
+        if (request->endpoint == ENDPOINT_SOUND && request->in)
+            return receive_packets(camera, request, ntohl(header.submit.packets));
     }
     return true;
+}
+
+/* The socket blocks, so that all is sent or the host has gone. */
+static void send_parts(struct camera *camera, struct iovec *parts, size_t count)
+{
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++)
+        length += parts[i].iov_len;
+    if (camera->usb >= 0 && sendmsg(camera->usb, &message, MSG_NOSIGNAL) != (ssize_t)length)
+        usbip_detach(camera, "the host has gone");
 }
 
 static void send_reply(struct camera *camera, struct header *header, const void *data, size_t length)
 {
     struct iovec parts[] = {{header, sizeof *header}, {(void *)(uintptr_t)data, length}};
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
-
-    /* The socket blocks, so that all is sent or the host has gone. */
-    if (camera->usb >= 0 && sendmsg(camera->usb, &message, MSG_NOSIGNAL) != (ssize_t)(sizeof *header + length))
-        usbip_detach(camera, "the host has gone");
+    send_parts(camera, parts, 2);
 }
 
 void usbip_reply(struct camera *camera, uint32_t number, int status, const void *data, size_t length)
@@ -115,6 +146,23 @@ void usbip_reply(struct camera *camera, uint32_t number, int status, const void 
                             .number = htonl(number),
                             .result = {.status = htonl((uint32_t)status), .length = htonl((uint32_t)length)}};
     send_reply(camera, &header, data, data ? length : 0);
+}
+
+void usbip_reply_packets(struct camera *camera, const struct waiting_sound *sound, const void *data)
+{
+    struct packet packets[PACKETS_MAX];
+    uint32_t length = 0;
+    for (int i = 0; i < sound->count; i++) {
+        length += sound->lengths[i];
+        packets[i] = (struct packet){htonl(sound->offsets[i]), htonl(sound->lengths[i]), htonl(sound->lengths[i]), 0};
+    }
+    struct header header = {.command = htonl(RET_SUBMIT),
+                            .number = htonl(sound->number),
+                            .result = {.length = htonl(length), .packets = htonl((uint32_t)sound->count)}};
+    struct iovec parts[] = {{&header, sizeof header},
+                            {(void *)(uintptr_t)data, length},
+                            {packets, (size_t)sound->count * sizeof *packets}};
+    send_parts(camera, parts, 3);
 }
 
 void usbip_reply_unlink(struct camera *camera, uint32_t number, bool found)

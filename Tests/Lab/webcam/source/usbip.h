@@ -11,6 +11,8 @@ struct usbip_request {
     bool in;
     uint8_t setup[8];        /* of a control transfer */
     uint32_t unlinks_number; /* the transfer that an unlink takes back */
+    int packet_count;        /* of an isochronous transfer */
+    uint32_t offsets[PACKETS_MAX], lengths[PACKETS_MAX];
 };
 
 /* Attaches to the port of the host controller; 0 or a negative errno. */
@@ -25,6 +27,9 @@ bool usbip_receive_data(struct camera *camera, void *data, size_t length);
 
 /* Ends a transfer. `length` counts bytes to or from the host; `data` is null where none go to it. */
 void usbip_reply(struct camera *camera, uint32_t number, int status, const void *data, size_t length);
+
+/* Ends an isochronous transfer from the device: `data` fills its packets. */
+void usbip_reply_packets(struct camera *camera, const struct waiting_sound *sound, const void *data);
 
 /* Answers an unlink: whether the transfer was still there. */
 void usbip_reply_unlink(struct camera *camera, uint32_t number, bool found);

@@ -1,7 +1,8 @@
 /* Names from the specifications.
  *
  * "UVC" is "USB Device Class Definition for Video Devices", revision 1.1; "MJPEG" and "Uncompressed" are its payload
- * documents, same revision; "USB" is the USB 2.0 specification. The same short forms are used in the other files. */
+ * documents, same revision; "UAC" is "USB Device Class Definition for Audio Devices", release 1.0, and "Formats" its
+ * document on data formats; "USB" is the USB 2.0 specification. The same short forms are used in the other files. */
 #ifndef UVC_H
 #define UVC_H
 
@@ -40,6 +41,12 @@ enum {                                                                          
     REQ_ERR_INVALID_CONTROL,
     REQ_ERR_INVALID_REQUEST,
 };
+enum { CC_AUDIO = 1, SC_AUDIOCONTROL = 1, SC_AUDIOSTREAMING };                              /* UAC A.1, A.2 */
+enum { CS_ENDPOINT = 0x25 };                                                                 /* UAC A.4 */
+enum { AC_HEADER = 1, AC_INPUT_TERMINAL, AC_OUTPUT_TERMINAL };                               /* UAC A.5 */
+enum { AS_GENERAL = 1, AS_FORMAT_TYPE };                                                     /* UAC A.6 */
+enum { EP_GENERAL = 1 };                                                                     /* UAC A.8 */
+enum { FORMAT_TYPE_I = 1, FORMAT_PCM = 1, AUDIO_MICROPHONE = 0x0201, AUDIO_STREAMING = 0x0101 }; /* Formats A.1, A.2 */
 enum { STREAM_ERR_NONE = 0, STREAM_ERR_DATA_DISCONTINUITY = 3 }; /* UVC 4.3.1.7 */
 
 #endif

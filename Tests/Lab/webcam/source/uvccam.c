@@ -15,15 +15,17 @@
 #include "device.h"
 #include "message.h"
 #include "pictures.h"
+#include "sound.h"
 #include "stream.h"
 
 enum { SERIAL_MAX = 100 };
 
 _Noreturn static void usage(void)
 {
-    fputs("usage: uvccam [-f FRAMES_DIR] [-c SOCKET] [-p PORT] [-s SERIAL] [-F A|B] [-t] [-u] [-v]\n"
+    fputs("usage: uvccam [-f FRAMES_DIR] [-c SOCKET] [-p PORT] [-s SERIAL] [-F A|B] [-m] [-t] [-u] [-v]\n"
           "       uvccam [-c SOCKET] COMMAND [ARGUMENT]\n"
-          "  -F  formats at the first plug   -t  send SCR too   -u  start unplugged   -v  log requests\n"
+          "  -F  formats at the first plug   -m  with a microphone\n"
+          "  -t  send SCR too   -u  start unplugged   -v  log requests\n"
           "commands: plug unplug freeze thaw stall error|short|corrupt [N] format A|B status quit\n",
           stderr);
     exit(2);
@@ -32,8 +34,11 @@ _Noreturn static void usage(void)
 _Noreturn static void run(struct camera *camera, int listener)
 {
     for (;;) {
-        struct pollfd files[] = {{listener, POLLIN, 0}, {camera->timer, POLLIN, 0}, {camera->usb, POLLIN, 0}};
-        if (poll(files, 3, -1) < 0) {
+        struct pollfd files[] = {{listener, POLLIN, 0},
+                                 {camera->timer, POLLIN, 0},
+                                 {camera->usb, POLLIN, 0},
+                                 {camera->sound_timer, POLLIN, 0}};
+        if (poll(files, 4, -1) < 0) {
             if (errno != EINTR)
                 die("poll");
             continue;
@@ -42,10 +47,14 @@ _Noreturn static void run(struct camera *camera, int listener)
             device_serve(camera);
         if (files[1].revents)
             stream_tick(camera);
+        if (files[3].revents)
+            sound_tick(camera);
         if (files[0].revents)
             commands_serve(camera, listener);
         if (camera->usb < 0 && camera->streaming) /* the host has let go on the way */
             stream_stop(camera);
+        if (camera->usb < 0 && camera->listening)
+            sound_stop(camera);
     }
 }
 
@@ -55,7 +64,7 @@ int main(int argc, char **argv)
     const char *path = "/run/uvccam.sock";
     bool starts_unplugged = false;
 
-    for (int option; (option = getopt(argc, argv, "f:c:p:s:F:tuv")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "f:c:p:s:F:mtuv")) != -1;) {
         switch (option) {
         case 'f':
             camera.frames_folder = optarg;
@@ -71,6 +80,9 @@ int main(int argc, char **argv)
             break;
         case 'F':
             camera.next_set = *optarg == 'B';
+            break;
+        case 'm':
+            camera.has_microphone = true;
             break;
         case 't':
             camera.sends_source_clock = true;
@@ -94,6 +106,7 @@ int main(int argc, char **argv)
     camera_reset(&camera);
     pictures_load(camera.frames_folder);
     stream_prepare(&camera);
+    sound_prepare(&camera);
     int listener = commands_listen(path);
     if (!starts_unplugged && device_plug(&camera) < 0)
         return 1;
