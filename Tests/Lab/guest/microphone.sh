@@ -22,7 +22,7 @@ keep() { mv "$@" "$RESULTS/"; }
 # A picture is stamped when the emulated processor has received it. Sound and pictures of different moments are a second apart.
 within=150
 # Dark between the flashes.
-scene=(--device $link --size 320x240 --format YUYV --fps 15 --control brightness=-64 --encoder software --latency realtime --audio)
+scene=(--device "$link" --size 320x240 --format YUYV --fps 15 --control brightness=-64 --encoder software --latency realtime --audio)
 
 "$CAMREC" devices >"$RESULTS/devices"
 check "microphone: devices lists it, with rate and channels" grep -qE 'plughw:CARD=Webcam,DEV=0 USB Audio 48000 Hz, 1 channel' <(tr -s '\n ' ' ' <"$RESULTS/devices")
