@@ -43,6 +43,7 @@ bool csdl2_load(struct csdl2_library *library, char *reason, size_t size) {
     RESOLVE(RenderFillRects)
     RESOLVE(RenderPresent)
     RESOLVE(WaitEvent)
+    RESOLVE(WaitEventTimeout)
     RESOLVE(PushEvent)
     RESOLVE(InitSubSystem)
     RESOLVE(QuitSubSystem)

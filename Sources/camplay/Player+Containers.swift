@@ -22,11 +22,12 @@ extension Player {
             }
             if case .container = input { report.bytes += reader.bytes.count }
             let picture = reader.bytes
-            if let time = packet.time { liveSound?.notePicture(at: time, arrival: .now) }
+            let arrival = Instant.now
+            if let time = packet.time { liveSound?.notePicture(at: time, arrival: arrival) }
             if let problem = packet.problem {
                 try reject(problem)
             } else {
-                try gatherWhole(picture, packet)
+                try gatherWhole(picture, packet, arrival: arrival)
             }
             _ = try jump()
         }
@@ -43,12 +44,12 @@ extension Player {
     }
 
     /// Gathers a complete picture. Its time passes through the decoder as an arrival time on a clock that
-    /// starts with the file; a live picture has arrived now.
+    /// starts with the file, unless it is live.
     private func gatherWhole(
-        _ picture: [UInt8], _ packet: ContainerReader.Packet
+        _ picture: [UInt8], _ packet: ContainerReader.Packet, arrival: Instant
     ) throws(PlayError) {
         guard let gatherer = pipeline?.gatherer else { return }
-        let time = isLive ? .now : packet.time.map { Instant.start + $0 }
+        let time = isLive ? arrival : packet.time.map { Instant.start + $0 }
         func play(_ unit: borrowing ReceivedAccessUnit) throws(PlayError) {
             try self.play(unit, isHidden: packet.isHidden)
         }

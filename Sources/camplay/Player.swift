@@ -387,11 +387,17 @@ extension Player {
         try outputs.write(picture, rate: rate)
         isDone = report.pictures.decoded == options.frames
         presentation?.show(
-            picture, at: due,
+            picture, at: due, notBefore: liveMoment(of: picture) ?? .start,
             StreamTotals(
                 bytes: report.bytes, losses: report.losses,
                 missing: report.pictures.frozen + report.pictures.lost,
                 skipped: report.pictures.skipped))
+    }
+
+    /// When a live picture is due, because its sound is heard; nil for at once.
+    private func liveMoment(of picture: borrowing DecodedPicture) -> Instant? {
+        guard let liveSound, let arrival = picture.arrival else { return nil }
+        return liveSound.moment(ofPictureFrom: arrival)
     }
 
     /// Reports the kind of stream when its first picture is available.

@@ -5,14 +5,15 @@ import Time
 
 /// Passes pictures from the decoding thread to the displaying one.
 ///
-/// A file's pictures wait for their time; of a live stream only the latest is kept. `@unchecked Sendable`:
+/// A file's pictures wait for their time, and so do those of a live stream whose sound is heard; of others only the latest
+/// is kept. `@unchecked Sendable`:
 /// all mutable state is accessed with the lock held.
 final class Presentation: @unchecked Sendable {
     private let monitor = Monitor()
     /// Wakes the decoding thread.
     private let wakeUp: WakeUp
     private let interruption: Interruption
-    private var picture: DecodedPicture?
+    private var waiting = WaitingPictures()
     private var onChange: @Sendable () -> Void = {}
     private var onClockChange: @Sendable () -> Void = {}
     private var isFinished = false
@@ -52,8 +53,12 @@ extension Presentation {
     /// Waits until a picture is due, and shows it.
     /// - Parameters:
     ///   - due: the time since the first picture; nil for at once.
+    ///   - moment: when it may be seen, without waiting for that here.
     ///   - totals: what has been received so far.
-    func show(_ picture: consuming DecodedPicture, at due: Duration?, _ totals: StreamTotals) {
+    func show(
+        _ picture: consuming DecodedPicture, at due: Duration?, notBefore moment: Instant = .start,
+        _ totals: StreamTotals
+    ) {
         if let due, !wait(until: due) {
             monitor.withLock { current.lateCount += 1 }
             return
@@ -67,10 +72,9 @@ extension Presentation {
                 return false
             }
             showsNext = false
-            swap(&self.picture, &incoming)
-            let isLate = incoming != nil
-            if isLate { current.lateCount += 1 }
-            return !isLate
+            let next = waiting.next
+            current.lateCount += waiting.append(&incoming, at: moment, now: .now)
+            return waiting.next != next
         }
         if isNews { change() }
     }
@@ -87,16 +91,19 @@ extension Presentation {
     /// Restarts the clock, because the next picture comes from elsewhere in the file.
     func restart() {
         monitor.withLock {
-            if picture.take() != nil { current.lateCount += 1 }
+            current.lateCount += waiting.removeAll()
             clock.restart(now: .now)
             (showsNext, lateness) = (clock.isPaused, .zero)
         }
         changeClock()
     }
 
-    /// Notes that no more pictures will come.
+    /// Notes that no more pictures will come. Those that wait are still shown, unless the viewer has quit.
     func finish() {
-        monitor.withLock { isFinished = true }
+        monitor.withLock {
+            isFinished = true
+            if interruption.isRaised { current.lateCount += waiting.removeAll(after: .now) }
+        }
         change()
     }
 
@@ -154,11 +161,14 @@ extension Presentation {
     /// Sets a callback for new pictures and the end; any thread may call it.
     func whenChanged(_ body: @escaping @Sendable () -> Void) { monitor.withLock { onChange = body } }
 
+    /// When the next picture may be seen; nil if none waits.
+    var nextMoment: Instant? { monitor.withLock { waiting.next } }
+
     /// The next picture to show, returned once; nil if there is no new one.
     func take() -> DecodedPicture? {
         var taken: DecodedPicture?
         monitor.withLock {
-            swap(&picture, &taken)
+            current.lateCount += waiting.take(into: &taken, now: .now)
             if taken != nil { current.shownCount += 1 }
         }
         return taken
@@ -173,13 +183,16 @@ extension Presentation {
     /// Stops taking pictures: a waiting one counts as late.
     func close() {
         monitor.withLock {
-            if picture.take() != nil { current.lateCount += 1 }
+            current.lateCount += waiting.removeAll()
         }
     }
 
     /// Pauses at the shown picture, or resumes.
     func togglePause() {
-        monitor.withLock { clock.togglePause(now: .now) }
+        monitor.withLock {
+            clock.togglePause(now: .now)
+            if clock.isPaused { current.pausedCount += waiting.removeAll(after: .now) }
+        }
         wakeUp.wake()
         changeClock()
     }

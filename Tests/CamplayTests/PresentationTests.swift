@@ -84,6 +84,18 @@ import Time
         #expect(take() == nil)
     }
 
+    @Test("a live picture is not seen before its moment, and not at all after a pause")
+    func moment() throws {
+        let frame = try #require(av_frame_alloc())
+        let moment = Instant.now + .seconds(3_000_000_000)
+        presentation.show(DecodedPicture(taking: frame), at: nil, notBefore: moment, StreamTotals())
+        #expect(take() == nil)
+        #expect(presentation.nextMoment == moment)
+        presentation.togglePause()
+        #expect(presentation.nextMoment == nil)
+        #expect(presentation.statistics.pausedCount == 1)
+    }
+
     @Test("a jump ends the wait for a picture, hides it, and is taken once")
     func jump() throws {
         let presentation = try Presentation(interruption: interruption, isSeekable: true)

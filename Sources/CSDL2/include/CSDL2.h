@@ -39,6 +39,7 @@ struct csdl2_library {
     __typeof__(&SDL_RenderFillRects) RenderFillRects;
     __typeof__(&SDL_RenderPresent) RenderPresent;
     __typeof__(&SDL_WaitEvent) WaitEvent;
+    __typeof__(&SDL_WaitEventTimeout) WaitEventTimeout;
     __typeof__(&SDL_PushEvent) PushEvent;
     __typeof__(&SDL_InitSubSystem) InitSubSystem;
     __typeof__(&SDL_QuitSubSystem) QuitSubSystem;

@@ -11,10 +11,14 @@ final class LiveSound: SoundFeed, @unchecked Sendable {
     private var items: [SoundFeedItem] = []
     private var clock = LiveClock()
     private var delay = SoundDelay()
+    /// Whether sound of this stream has been played.
+    private var isHeard = false
+    /// When pictures that arrived lately are due, oldest first.
+    private var pictures: [(arrival: Instant, moment: Instant)] = []
     private var onArrival: @Sendable () -> Void = {}
     private var onBeginning: @Sendable () -> Void = {}
 
-    /// Packets that wait while the viewer pauses, at most.
+    /// Packets that wait while the viewer pauses, at most, and pictures that wait for their moment or are being decoded.
     private static let limit = 64
 
     init(with presentation: Presentation) { self.presentation = presentation }
@@ -33,7 +37,8 @@ final class LiveSound: SoundFeed, @unchecked Sendable {
     func begin(_ description: SoundDescription) {
         let notify = monitor.withLock {
             items = [.begins(description)]
-            (clock, delay) = (LiveClock(), SoundDelay())
+            (clock, delay, isHeard) = (LiveClock(), SoundDelay(), false)
+            pictures.removeAll(keepingCapacity: true)
             return onBeginning
         }
         notify()
@@ -41,7 +46,18 @@ final class LiveSound: SoundFeed, @unchecked Sendable {
 
     /// Notes that a picture has arrived.
     func notePicture(at time: Duration, arrival: Instant) {
-        monitor.withLock { clock.note(time, arrival: arrival) }
+        monitor.withLock {
+            clock.note(time, arrival: arrival)
+            guard isHeard, let earliest = clock.arrival(of: time) else { return }
+            if pictures.count == Self.limit { pictures.removeFirst() }
+            pictures.append((arrival, earliest + delay.value))
+        }
+    }
+
+    /// When a picture is due, so that its sound is heard with it; nil if none is heard.
+    /// - Parameter arrival: when the picture arrived.
+    func moment(ofPictureFrom arrival: Instant) -> Instant? {
+        monitor.withLock { pictures.last { $0.arrival == arrival }?.moment }
     }
 
     /// Adds what has arrived.
@@ -60,7 +76,11 @@ final class LiveSound: SoundFeed, @unchecked Sendable {
     }
 
     func next(isOver: () -> Bool) -> SoundFeedItem? {
-        monitor.withLock { items.isEmpty ? nil : items.removeFirst() }
+        monitor.withLock {
+            let item = items.isEmpty ? nil : items.removeFirst()
+            isHeard = isHeard || item?.isPacket == true
+            return item
+        }
     }
 
     /// A live stream has only one place.

@@ -1,5 +1,6 @@
 import CSDL2
 import Decoder
+import Time
 
 /// The window: draws the latest picture at its aspect ratio, and handles a few keys.
 ///
@@ -51,16 +52,24 @@ final class PlayWindow {
         draw()
         while true {
             var event = SDL_Event()
-            guard sdl.call.WaitEvent(&event) == 1 else { throw .noDisplay(reason: "SDL: \(sdl.lastError)") }
-            try handle(event)
+            if try wait(for: &event) { try handle(event) }
             // Checked before taking, so that the last picture is shown.
             let isLast = presentation.hasEnded
-            if let picture = presentation.take() {
-                try show(picture)
-            } else if isLast {
-                return
-            }
+            if let picture = presentation.take() { try show(picture) }
+            if isLast, presentation.nextMoment == nil { return }
         }
+    }
+
+    /// Waits for an event, or for a picture's moment.
+    /// - Returns: whether there is an event.
+    private func wait(for event: inout SDL_Event) throws(PlayError) -> Bool {
+        if let moment = presentation.nextMoment {
+            // Rounded up, because a picture that is not yet due is not shown.
+            let milliseconds = max(0, (moment - .now).inMilliseconds) + 1
+            return sdl.call.WaitEventTimeout(&event, Int32(clamping: milliseconds)) == 1
+        }
+        guard sdl.call.WaitEvent(&event) == 1 else { throw .noDisplay(reason: "SDL: \(sdl.lastError)") }
+        return true
     }
 
     private func handle(_ event: SDL_Event) throws(PlayError) {
