@@ -28,7 +28,9 @@ let package = Package(
         .target(name: "Pictures", dependencies: ["CV4L2", "Time"]),
         .target(name: "Bitstream", dependencies: ["Pictures", "Time"]),
         .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
-        .target(name: "Capture", dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Text", "Time"]),
+        .target(
+            name: "Capture",
+            dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Text", "Threading", "Time"]),
         .target(
             name: "Encoder",
             dependencies: [
