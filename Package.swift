@@ -171,7 +171,7 @@ let package = Package(
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "Pictures", "Time", "TestSupport"]),
         .testTarget(
             name: "CaptureTests",
-            dependencies: ["Capture", "Pictures", "Files", "Time", "CV4L2", "TestSupport"]),
+            dependencies: ["Capture", "Pictures", "Files", "Threading", "Time", "CV4L2", "TestSupport"]),
         .target(
             name: "CTestJPEG", path: "Tests/CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .target(name: "CTestAllocations", path: "Tests/CTestAllocations"),

@@ -17,8 +17,8 @@ struct Camplay: ParsableCommand {
         discussion: """
             SOURCE is tcp://HOST:PORT (connects and reconnects), listen://[HOST:]PORT (waits for a sender), a file \
             (.mkv, .mp4, .ts, .h264, .h265, .avcc), or - for standard input. A pipe is shown as it arrives; with --fps, \
-            --speed or --timestamps, each picture is shown at its time. The sound of a file (AAC, Opus, FLAC) is played \
-            with its pictures, unless --speed or --fps changes their time.
+            --speed or --timestamps, each picture is shown at its time. The sound (AAC, Opus, FLAC) of a file or \
+            a live container is played with its pictures, unless --speed, --fps or --timestamps changes their time.
 
             Keys: F full screen, space pause, M mute, S statistics, left and right seek 10 s in a file, down and up 60 s, \
             Q or Escape quit.

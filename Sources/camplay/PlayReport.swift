@@ -21,7 +21,7 @@ struct PlayReport: Encodable {
         var shown = 0
         /// Too late to be shown.
         var late = 0
-        /// Live pictures that came while the viewer paused.
+        /// Live pictures that were not shown because of a pause.
         var paused = 0
     }
 

@@ -7,6 +7,7 @@ import Time
 /// Playing a container, from a file or as it comes.
 extension Player {
     func readPictures(of reader: ContainerReader) throws(PlayError) {
+        liveSound?.end()
         isUnknown = false
         if pipeline?.gatherer.codec != reader.codec { pipeline = makePipeline(reader.codec) }
         var begun: SoundDescription?

@@ -5,9 +5,10 @@ import Time
 
 /// Passes pictures from the decoding thread to the displaying one.
 ///
-/// A file's pictures wait for their time, and so do those of a live stream whose sound is heard; of others only the latest
-/// is kept. `@unchecked Sendable`:
-/// all mutable state is accessed with the lock held.
+/// A file's pictures wait for their time. Those of a live stream wait for their sound if it is heard; otherwise only
+/// the latest is kept.
+///
+/// `@unchecked Sendable`: all mutable state is accessed with the lock held.
 final class Presentation: @unchecked Sendable {
     private let monitor = Monitor()
     /// Wakes the decoding thread.
@@ -32,7 +33,7 @@ final class Presentation: @unchecked Sendable {
         var shownCount = 0
         /// Pictures replaced by a later one before they could be displayed.
         var lateCount = 0
-        /// Live pictures that arrived during a pause.
+        /// Live pictures that were not shown because of a pause.
         var pausedCount = 0
         /// What has been received so far.
         var totals = StreamTotals()
@@ -205,5 +206,8 @@ extension Presentation {
     }
 
     /// Ends playing, on the viewer's request.
-    func end() { interruption.raise() }
+    func end() {
+        interruption.raise()
+        monitor.withLock { if isFinished { current.lateCount += waiting.removeAll(after: .now) } }
+    }
 }

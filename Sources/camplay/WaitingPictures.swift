@@ -7,7 +7,8 @@ struct WaitingPictures: ~Copyable {
     private var first = 0
     private(set) var count = 0
 
-    /// Because they are large, no more than this many wait: the oldest is then due at once.
+    /// The most pictures that wait, because they are large; beyond it the oldest is due at once. The window then has the
+    /// time of the remaining slots to take it.
     static let most = 12
 
     private struct Slot: ~Copyable {
@@ -18,8 +19,7 @@ struct WaitingPictures: ~Copyable {
     /// When the next one is due; nil if none waits.
     var next: Instant? { count > 0 ? slots[first].moment : nil }
 
-    /// Adds a picture, which takes the place of those before it if it is due already, and of the oldest if nobody takes
-    /// them.
+    /// Adds a picture. If it is already due it replaces those that wait; if there is no room it replaces the oldest.
     /// - Parameters:
     ///   - picture: nil afterwards.
     ///   - moment: when it is due; never before those that wait.

@@ -96,6 +96,21 @@ import Time
         #expect(presentation.statistics.pausedCount == 1)
     }
 
+    @Test(
+        "pictures that wait at the end are still shown, unless the viewer has quit", arguments: [false, true])
+    func waitingAtEnd(quits: Bool) throws {
+        for quitsFirst in [true, false] {
+            let presentation = try Presentation(interruption: try #require(Interruption()))
+            let frame = try #require(av_frame_alloc())
+            let moment = Instant.now + .seconds(3_000_000_000)
+            presentation.show(DecodedPicture(taking: frame), at: nil, notBefore: moment, StreamTotals())
+            if quits, quitsFirst { presentation.end() }
+            presentation.finish()
+            if quits, !quitsFirst { presentation.end() }
+            #expect((presentation.nextMoment == nil) == quits)
+        }
+    }
+
     @Test("a jump ends the wait for a picture, hides it, and is taken once")
     func jump() throws {
         let presentation = try Presentation(interruption: interruption, isSeekable: true)

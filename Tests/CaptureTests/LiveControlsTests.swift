@@ -1,3 +1,4 @@
+import CV4L2
 import Testing
 
 @testable import Capture
@@ -63,6 +64,22 @@ import Testing
         #expect(back.controlsRead.count == 3)
         try set("contrast=3", controls)
         #expect(back.controls[1].value == 3)
+        again.releaseDevice()
+    }
+
+    @Test("are set again with menus and switches first, which others depend on")
+    func order() throws {
+        let backlight = ScriptedDevice.Control(
+            id: 9, title: "Backlight", type: V4L2_CTRL_TYPE_BOOLEAN, range: 0...1)
+        camera.controls.append(backlight)
+        let (stream, controls, finder) = try record()
+        try set("brightness=9,backlight=1", controls)
+        stream.releaseDevice()
+        let back = Self.webcam()
+        back.controls.append(backlight)
+        machine.devices = ["/dev/video0": back]
+        let again = try finder.open(continuing: stream.format)
+        #expect(back.controlsSet == ["Backlight", "Brightness"])
         again.releaseDevice()
     }
 

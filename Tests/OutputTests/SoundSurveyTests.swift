@@ -27,6 +27,15 @@ struct SoundSurveyTests {
         #expect(remark.contains("from 1.005 s on") && remark.hasSuffix("--from 1.005"))
     }
 
+    @Test("recordings that are joined, whose times restart, have the sound of the first")
+    func joined() {
+        var survey = SoundSurvey(RemuxRange())
+        for index in 0..<10 { survey.note(mono, at: .milliseconds(index * 100)) }
+        for index in 0..<10 { survey.note(stereo, at: .milliseconds(index * 100 - 21)) }
+        #expect(survey.description == mono)
+        #expect(survey.change != nil)
+    }
+
     @Test("the advice gives the rest")
     func rest() {
         let rest = survey(RemuxRange(start: .milliseconds(1005)))

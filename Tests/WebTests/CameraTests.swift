@@ -35,7 +35,8 @@ struct CameraTests {
     @Test(
         "anything else is refused",
         arguments: [
-            "", "door", "unix:/run/door/live,mode=660", "unix:/a,ctrl=/b", "a=unix:/a,controls=/b", "tcp://",
+            "", "door", "unix:/run/door/live,mode=660", "unix:/a,ctrl=/b", "unix:/a,control-socket=/b",
+            "a=unix:/a,controls=/b", "tcp://",
             "tcp://127.0.0.1:0", "tcp://a b",
             "http://127.0.0.1:9982", "unix:",
             "=tcp://1", "tcp://1,control=", ",control=a", "tcp://1,controls=a",

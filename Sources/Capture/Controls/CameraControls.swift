@@ -39,11 +39,10 @@ struct CameraControls {
     func apply(_ settings: [ControlSetting]) throws(CaptureError) -> [ControlChange] {
         guard !settings.isEmpty else { return [] }
         let controls = all()
-        var wishes: [(control: CameraControl, value: CameraControl.Value)] = []
+        var wishes: [Wish] = []
         for setting in settings { wishes.append(try wish(setting, controls)) }
-        let ordered = wishes.filter { $0.control.kind.decides } + wishes.filter { !$0.control.kind.decides }
         var changes: [ControlChange] = []
-        for (control, value) in ordered {
+        for (control, value) in Self.ordered(wishes) {
             let result = set(control, to: value)
             guard result >= 0 else {
                 restore(changes)
@@ -57,13 +56,20 @@ struct CameraControls {
         return changes
     }
 
-    /// Sets controls in their order, and skips those that the camera does not have or accept.
+    /// Sets controls, and skips those that the camera does not have or accept.
     func applyPossible(_ settings: [ControlSetting]) {
         guard !settings.isEmpty else { return }
         let controls = all()
-        for setting in settings {
-            if let (control, value) = try? wish(setting, controls) { _ = set(control, to: value) }
+        for (control, value) in Self.ordered(settings.compactMap { try? wish($0, controls) }) {
+            _ = set(control, to: value)
         }
+    }
+
+    private typealias Wish = (control: CameraControl, value: CameraControl.Value)
+
+    /// Menus and switches come first: others depend on them.
+    private static func ordered(_ wishes: [Wish]) -> [Wish] {
+        wishes.filter { $0.control.kind.decides } + wishes.filter { !$0.control.kind.decides }
     }
 
     /// Restores the previous values, the last change first. Values that the device no longer accepts are
@@ -76,7 +82,7 @@ struct CameraControls {
 
     private func wish(
         _ setting: ControlSetting, _ controls: [CameraControl]
-    ) throws(CaptureError) -> (CameraControl, CameraControl.Value) {
+    ) throws(CaptureError) -> Wish {
         guard let control = controls.first(where: { $0.name == CameraControl.name(of: setting.name) }) else {
             let names = controls.map(\.name)
             let hint =

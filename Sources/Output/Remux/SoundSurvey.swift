@@ -10,6 +10,8 @@ struct SoundSurvey {
     private(set) var change: Duration?
     private let start: Duration
     private let end: Duration?
+    /// Whether sound after the beginning of the part has come: in joined recordings, times may restart.
+    private var hasBegun = false
 
     /// - Parameter range: the part, from the first picture.
     init(_ range: RemuxRange) { (start, end) = (range.start ?? .zero, range.end) }
@@ -20,7 +22,8 @@ struct SoundSurvey {
     ///   - time: from the first picture.
     mutating func note(_ current: SoundDescription?, at time: Duration) {
         guard let current else { return }
-        if description == nil || time <= start {
+        defer { hasBegun = hasBegun || time > start }
+        if description == nil || (time <= start && !hasBegun) {
             description = current
         } else if current != description, change == nil, time < end ?? time + .nanoseconds(1) {
             change = time
@@ -32,7 +35,7 @@ struct SoundSurvey {
         change.map { time in
             // Rounded up, so that the advice reaches the change.
             let seconds = Double((time + .nanoseconds(999_999)).inMilliseconds) / 1000
-            return "left out: the sound from \(seconds) s on, because its format changes; "
+            return "left out: sound from \(seconds) s on that has another format; "
                 + "to keep it, remux that part with --from \(seconds)"
         }
     }

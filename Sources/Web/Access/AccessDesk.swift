@@ -80,8 +80,8 @@ final class AccessDesk: Sendable {
         return headers.count == 1 ? headers.first : nil
     }
 
-    /// Checks a password, on the thread for that, as often as the limits allow.
-    /// - Returns: nil if it is right.
+    /// Checks a password on the passwords' thread, unless a limit is reached.
+    /// - Returns: nil if it is right; otherwise why the login is refused.
     private func verify(
         _ user: String, _ password: String, from client: ClientAddress
     ) -> EventLoopFuture<LoginProblem?> {
@@ -167,7 +167,7 @@ final class AccessDesk: Sendable {
     }
 
     private func token(in head: HTTPRequestHead) -> SessionToken? {
-        // A player may send an old cookie besides.
+        // The header first: a player may also send an expired cookie.
         Self.player(of: head).flatMap { state.value.players[$0] }
             ?? CookieHeader.value(of: cookieName(for: head), in: head.headers["cookie"])
             .flatMap(SessionToken.init)

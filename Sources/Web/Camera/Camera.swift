@@ -46,7 +46,7 @@ public struct Camera: Hashable, Sendable {
     /// Refuses other options, such as a recorder's `,mode=660` or a mistyped one: they would become part of the path.
     private static func address(_ text: String) -> CameraAddress? {
         let hasOption = text.split(separator: ",").dropFirst().contains { part in
-            part.firstIndex(of: "=").map { part[..<$0].allSatisfy(\.isLetter) } ?? false
+            part.firstIndex(of: "=").map { part[..<$0].allSatisfy { $0.isLetter || $0 == "-" } } ?? false
         }
         return hasOption ? nil : CameraAddress(text)
     }

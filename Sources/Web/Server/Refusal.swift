@@ -46,7 +46,7 @@ extension Refusal {
     /// For a program whose user or password is not accepted.
     init(_ problem: LoginProblem) {
         self.init(
-            status: problem == .wrong ? .unauthorized : .tooManyRequests, reason: problem.text,
+            status: problem == .wrong ? .unauthorized : problem.status, reason: problem.text,
             headers: problem == .wrong ? Self.needsPassword.headers : problem.headers)
     }
 }

@@ -28,7 +28,7 @@ final class StallWatch {
         }
     }
 
-    /// While a channel is not writable, hardly anything is added to them.
+    /// Hardly anything is added while the channel is not writable, so fewer bytes mean that the other end reads.
     private static func waitingBytes(of context: ChannelHandlerContext) -> Int {
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }

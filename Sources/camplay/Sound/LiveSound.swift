@@ -11,7 +11,7 @@ final class LiveSound: SoundFeed, @unchecked Sendable {
     private var items: [SoundFeedItem] = []
     private var clock = LiveClock()
     private var delay = SoundDelay()
-    /// Whether sound of this stream has been played.
+    /// Whether this stream's sound is played: it may not be decodable, and there may be no loudspeaker.
     private var isHeard = false
     /// When pictures that arrived lately are due, oldest first.
     private var pictures: [(arrival: Instant, moment: Instant)] = []
@@ -36,12 +36,27 @@ final class LiveSound: SoundFeed, @unchecked Sendable {
     /// Begins another stream.
     func begin(_ description: SoundDescription) {
         let notify = monitor.withLock {
+            forget()
             items = [.begins(description)]
-            (clock, delay, isHeard) = (LiveClock(), SoundDelay(), false)
-            pictures.removeAll(keepingCapacity: true)
             return onBeginning
         }
         notify()
+    }
+
+    /// Ends the stream: the next one may have no sound.
+    func end() {
+        let notify = monitor.withLock {
+            forget()
+            return onBeginning
+        }
+        notify()
+    }
+
+    /// Call it with the lock held.
+    private func forget() {
+        (clock, delay, isHeard) = (LiveClock(), SoundDelay(), false)
+        items.removeAll(keepingCapacity: true)
+        pictures.removeAll(keepingCapacity: true)
     }
 
     /// Notes that a picture has arrived.
@@ -76,11 +91,7 @@ final class LiveSound: SoundFeed, @unchecked Sendable {
     }
 
     func next(isOver: () -> Bool) -> SoundFeedItem? {
-        monitor.withLock {
-            let item = items.isEmpty ? nil : items.removeFirst()
-            isHeard = isHeard || item?.isPacket == true
-            return item
-        }
+        monitor.withLock { items.isEmpty ? nil : items.removeFirst() }
     }
 
     /// A live stream has only one place.
@@ -88,7 +99,11 @@ final class LiveSound: SoundFeed, @unchecked Sendable {
 
     func moment(of time: Duration) -> Instant? {
         guard !presentation.isPaused else { return nil }
-        return monitor.withLock { clock.arrival(of: time).map { $0 + delay.value } }
+        return monitor.withLock {
+            let moment = clock.arrival(of: time).map { $0 + delay.value }
+            isHeard = isHeard || moment != nil
+            return moment
+        }
     }
 }
 

@@ -12,8 +12,8 @@ struct StatisticsMeter {
 
     private static let second = Duration.seconds(1)
 
-    /// - Parameter isLive: whether pictures are shown as they arrive, so that the time from arrival to
-    ///   display is meaningful.
+    /// - Parameter isLive: whether the stream is live, so that the time from arrival to display is meaningful; with sound
+    ///   it includes the wait for that.
     init(isLive: Bool) { self.isLive = isLive }
 
     /// Counts a picture that was shown just now.

@@ -85,7 +85,6 @@ else
     skip "mkvmerge" "not installed; scripts/install-packages test brings it"
 fi
 
-# Errors
 # A transport stream whose sound is mono for four seconds, then stereo
 for channels in 1 2; do
     ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=160x120:r=25:d=4 -f lavfi -i sine=d=4 -c:v libx264 -g 25 -bf 0 -pix_fmt yuv420p \
@@ -100,6 +99,8 @@ sounds() { # FILE CHANNELS LEAST MOST: so many seconds of it
 records "remux: sound whose format changes" remux changing.ts mono.mkv && says "remux: the rest of the sound is left out, with what to do" 'sound from 3\.9[0-9]* s on.*--from 3\.9'
 check "remux: the first sound is kept" sounds mono.mkv 1 3.8 4.1
 records "remux: the sound after the change" remux --from 4.1 changing.ts stereo.mkv && check "remux: that sound is kept" sounds stereo.mkv 2 3.8 4.1
+
+# Errors
 refuses "remux: an output that exists" 73 'own\.mkv: already exists' remux h264-0.raw own.mkv
 records "remux: replaced on request" remux h264-0.raw own.mkv --overwrite
 refuses "remux: an input that does not exist" 66 'nothing\.h264: no such file' remux nothing.h264 out.mkv

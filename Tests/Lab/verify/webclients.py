@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Talks to camweb as clients do that are no browsers, and as nobody should.
+"""Talks to camweb as clients other than browsers do, and as no client should.
 
 usage: webclients.py reads PORT NAME FILE [--pause SECONDS] [--pictures N]
                                         writes the stream as a viewer gets it, up to its end or that many pictures; it
@@ -132,12 +132,16 @@ def crowd(options):
     All are read in turn by one thread: what waits longest has come while the others were read.
     """
     viewers = [Viewer(options.port, options.names[index % len(options.names)]) for index in range(options.viewers)]
-    got = [[] for _ in viewers]
+    got, last = [[] for _ in viewers], [0] * len(viewers)
     while min(map(len, got)) < options.pictures:
         for index, viewer in enumerate(viewers):
-            keyframe, _, content = viewer.picture()
+            keyframe, arrival, content = viewer.picture()
             if not got[index] and not keyframe:
                 raise Failed(f"viewer {index} does not begin with a keyframe")
+            # One that skips to a keyframe, because it is slow or everybody is, misses most of a group.
+            if got[index] and keyframe and arrival - last[index] > 500_000:
+                raise Failed(f"viewer {index} has missed pictures after {len(got[index])}")
+            last[index] = arrival
             got[index].append(content)
     for index, pictures in enumerate(got):
         first = got[index % len(options.names)]

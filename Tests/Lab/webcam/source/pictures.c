@@ -86,7 +86,7 @@ static unsigned number_in_second(const struct camera *camera)
 
 bool picture_begins_flash(const struct camera *camera)
 {
-    return camera->has_microphone && number_in_second(camera) == 0;
+    return camera->has_microphone && camera->commit.format == FORMAT_YUYV && number_in_second(camera) == 0;
 }
 
 /* A diagonal gradient that moves by four pixels a frame. The luma of the first 16 pixels is the frame number modulo

@@ -1,0 +1,15 @@
+import Testing
+import Threading
+import Time
+
+@Suite("turns of threads")
+struct TurnTests {
+    @Test("one at a time, and nobody waits beyond the deadline")
+    func turns() {
+        let turn = Turn()
+        #expect(turn.take(until: .now))
+        #expect(!turn.take(until: .now + .milliseconds(10)))
+        turn.giveBack()
+        #expect(turn.take(until: .now))
+    }
+}
