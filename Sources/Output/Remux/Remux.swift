@@ -96,13 +96,17 @@ public final class Remux {
         let sink = try makeSink(output, format, overwrite, interruption)
         var written = 0
         var steps = BackwardSteps()
-        var sounds = RemuxInterleaver(cut)
+        var (sounds, restart) = (RemuxInterleaver(cut), SoundRestart())
         let source = TimedPictures(
             stream: stream, timestamps: timestamps, description: description,
             undecodableCount: undecodableCount)
         try source.forEach(
             isOver: { interruption.isRaised },
-            sound: { if stream.sound == description.sound { sounds.append($0) } }
+            sound: { packet in
+                restart.note(packet.timestamp - .start)
+                guard stream.sound == description.sound, !restart.hasRestarted else { return }
+                sounds.append(packet)
+            }
         ) {
             (picture, index) throws(RemuxError) in
             sounds.note(picture.time)

@@ -10,8 +10,7 @@ struct SoundSurvey {
     private(set) var change: Duration?
     private let start: Duration
     private let end: Duration?
-    /// Whether sound after the beginning of the part has come: in joined recordings, times may restart.
-    private var hasBegun = false
+    private var restart = SoundRestart()
 
     /// - Parameter range: the part, from the first picture.
     init(_ range: RemuxRange) { (start, end) = (range.start ?? .zero, range.end) }
@@ -22,8 +21,9 @@ struct SoundSurvey {
     ///   - time: from the first picture.
     mutating func note(_ current: SoundDescription?, at time: Duration) {
         guard let current else { return }
-        defer { hasBegun = hasBegun || time > start }
-        if description == nil || (time <= start && !hasBegun) {
+        restart.note(time)
+        if restart.hasRestarted { return }
+        if description == nil || time <= start {
             description = current
         } else if current != description, change == nil, time < end ?? time + .nanoseconds(1) {
             change = time
@@ -32,7 +32,11 @@ struct SoundSurvey {
 
     /// What is left out, in words; nil if nothing is.
     var remark: String? {
-        change.map { time in
+        if restart.hasRestarted {
+            return "left out: sound of recordings after the first, because times restart there; "
+                + "to keep it, remux each recording by itself"
+        }
+        return change.map { time in
             // Rounded up, so that the advice reaches the change.
             let seconds = Double((time + .nanoseconds(999_999)).inMilliseconds) / 1000
             return "left out: sound from \(seconds) s on that has another format; "

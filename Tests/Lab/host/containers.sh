@@ -99,6 +99,9 @@ sounds() { # FILE CHANNELS LEAST MOST: so many seconds of it
 records "remux: sound whose format changes" remux changing.ts mono.mkv && says "remux: the rest of the sound is left out, with what to do" 'sound from 3\.9[0-9]* s on.*--from 3\.9'
 check "remux: the first sound is kept" sounds mono.mkv 1 3.8 4.1
 records "remux: the sound after the change" remux --from 4.1 changing.ts stereo.mkv && check "remux: that sound is kept" sounds stereo.mkv 2 3.8 4.1
+records "remux: a recording with sound" --device test --size 160x120 --encoder software --audio-device test --frames 60 spoken.ts && cat spoken.ts spoken.ts >joined.ts
+records "remux: joined recordings" remux joined.ts joined.mkv &&
+    says "remux: only the first one's sound, and that is said" 'sound of recordings after the first.*remux each recording by itself'
 
 # Errors
 refuses "remux: an output that exists" 73 'own\.mkv: already exists' remux h264-0.raw own.mkv
