@@ -17,8 +17,9 @@ struct Camweb: ParsableCommand {
             /etc/camrec/NAME.conf, have a listen. CAMERA is where camrec --listen offers a stream: tcp://HOST:PORT or \
             unix:PATH, perhaps after NAME=. With ,control=PATH after it, the recorder's --control-socket, the page shows \
             the recording's figures and the camera's controls, and new viewers need not wait for a keyframe. Open \
-            http://127.0.0.1:8080 in a browser on this machine; from another one, use a tunnel: ssh -L 8080:127.0.0.1:8080 HOST. camweb listens beyond the loopback interface only \
-            with --password-file, and behind a reverse proxy that has TLS.
+            http://127.0.0.1:8080 in a browser on this machine; from another one, use a tunnel: \
+            ssh -L 8080:127.0.0.1:8080 HOST. camweb listens beyond the loopback interface only with --password-file, and \
+            behind a reverse proxy that has TLS.
 
             Examples:
               camweb
@@ -87,7 +88,7 @@ struct Camweb: ParsableCommand {
 
     @Flag(
         help:
-            "Let clients set controls and bit rates, pause and trigger without a password. With --password-file, logged-in users always can."
+            "Let clients without a password set controls and bit rates, pause and trigger."
     )
     var allowChanges = false
 

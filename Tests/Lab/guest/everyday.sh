@@ -80,9 +80,8 @@ on_host check "everyday: a pattern moves: a trigger" report moving.json 'motion.
 modprobe -r vivid
 
 # A webcam that is unplugged in the middle, and a full disk.
-camera=$LAB_CACHE/webcam
-link=/dev/v4l/by-id/usb-Emulated_Emulated_Webcam_EMU0001-video-index0
-cam() { "$camera/uvccam" "$@" >/dev/null; }
+# shellcheck source=usb-webcam.sh
+. "$LAB/guest/usb-webcam.sh"
 modprobe vhci-hcd
 modprobe uvcvideo
 "$camera/uvccam" -f "$camera/frames" >"$RESULTS/uvccam.log" 2>&1 &

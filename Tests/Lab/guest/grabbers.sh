@@ -70,11 +70,11 @@ DRIVER_NO_PARM=1 DRIVER_NO_TIMINGS=1 LD_PRELOAD=$work/driver.so records "neither
 modprobe -r vivid
 
 # Two webcams of one model with one serial number.
-camera=$LAB_CACHE/webcam
+# shellcheck source=usb-webcam.sh
+. "$LAB/guest/usb-webcam.sh"
 cp "$repository/udev/70-camrec.rules" /etc/udev/rules.d/
 udevadm control --reload
 modprobe -a vhci-hcd uvcvideo
-cam() { "$camera/uvccam" "$@" >/dev/null; }
 links() { find /dev/camrec -name 'p*' 2>/dev/null | wc -l; }
 has_links() { [ "$(links)" = "$1" ]; }
 "$camera/uvccam" -f "$camera/frames" -p 0 -s TWIN -c /run/one.sock >"$RESULTS/one.log" 2>&1 &

@@ -5,9 +5,8 @@ set -euo pipefail
 # shellcheck source=guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
 cd "$work"
-camera=$LAB_CACHE/webcam
-link=/dev/v4l/by-id/usb-Emulated_Emulated_Webcam_EMU0001-video-index0
-cam() { "$camera/uvccam" "$@" >/dev/null; }
+# shellcheck source=usb-webcam.sh
+. "$LAB/guest/usb-webcam.sh"
 listens() { [ -e /proc/asound/Webcam/pcm0c ]; }
 # Another sound card is the first one, as on most machines.
 if ! modprobe vhci-hcd || ! modprobe uvcvideo || ! modprobe snd-aloop pcm_substreams=1 || ! modprobe snd-usb-audio; then

@@ -6,12 +6,12 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
 cd "$work"
 repository=$(cd "$LAB/../.." && pwd)
-camera=$LAB_CACHE/webcam
+# shellcheck source=usb-webcam.sh
+. "$LAB/guest/usb-webcam.sh"
 name=Emulated_Emulated_Webcam_EMU0001
 link=/dev/camrec/$name
 service=camrec@$name.service
 recordings=/var/lib/camrec/$name
-cam() { "$camera/uvccam" "$@" >/dev/null; }
 gone() { ! [ -e $link ]; }
 property() { systemctl show --value --property "$2" "$1"; }
 has_property() { # UNIT PROPERTY PATTERN

@@ -4,9 +4,8 @@ set -euo pipefail
 # shellcheck source=guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
 cd "$work"
-camera=$LAB_CACHE/webcam
-link=/dev/v4l/by-id/usb-Emulated_Emulated_Webcam_EMU0001-video-index0
-cam() { "$camera/uvccam" "$@" >/dev/null; }
+# shellcheck source=usb-webcam.sh
+. "$LAB/guest/usb-webcam.sh"
 gone() { ! [ -e $link ]; }
 replug() {
     cam unplug

@@ -4,6 +4,7 @@ import json
 import os
 import select
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -12,6 +13,16 @@ PATIENCE = 60
 
 class Failed(Exception):
     """What was expected of the page did not happen."""
+
+
+def carry_out(parser):
+    """Carries out the `action` that the command line names; what is wrong is printed, with exit status 1."""
+    options = parser.parse_args()
+    try:
+        options.action(options)
+    except Failed as problem:
+        print(problem)
+        sys.exit(1)
 
 
 class Browser:

@@ -44,7 +44,7 @@ import time
 import urllib.parse
 import urllib.request
 
-from browser import PATIENCE, Browser, Failed
+from browser import PATIENCE, Browser, Failed, carry_out
 
 # The test source's number in the top left corner and its time in the bottom left one, in blocks of 16 pixels, and the
 # colours of its eight bars.
@@ -654,12 +654,7 @@ def main():
             command.add_argument("--without-webcodecs", action="store_true")
             command.add_argument("--tabs", type=int, default=1)
             command.add_argument("--after", type=int, default=-1)
-    options = parser.parse_args()
-    try:
-        options.action(options)
-    except Failed as problem:
-        print(problem)
-        sys.exit(1)
+    carry_out(parser)
 
 
 main()

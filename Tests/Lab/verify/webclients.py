@@ -32,12 +32,11 @@ import socket
 import ssl
 import struct
 import subprocess
-import sys
 import termios
 import time
 import urllib.parse
 
-from browser import PATIENCE, Failed
+from browser import PATIENCE, Failed, carry_out
 
 CLOSED = "camweb closed the connection"
 # Messages after which the end of a connection must have come.
@@ -467,12 +466,7 @@ def main():
             command.add_argument("file")
             command.add_argument("--pause", type=float, default=0)
             command.add_argument("--pictures", type=int, default=0)
-    options = parser.parse_args()
-    try:
-        options.action(options)
-    except Failed as problem:
-        print(problem)
-        sys.exit(1)
+    carry_out(parser)
 
 
 main()
