@@ -27,17 +27,26 @@ struct SoundSurveyTests {
         #expect(remark.contains("from 1.005 s on") && remark.hasSuffix("--from 1.005"))
     }
 
-    @Test(
-        "of joined recordings, whose times restart, the sound of the first is kept, and that is said",
-        arguments: [1, 2])
-    func joined(channels: Int) {
-        var survey = SoundSurvey(RemuxRange())
+    /// A second of mono, then a recording that follows.
+    private func joined(_ next: SoundDescription, _ range: RemuxRange = RemuxRange()) -> SoundSurvey {
+        var survey = SoundSurvey(range)
         for index in 0..<10 { survey.note(mono, at: .milliseconds(index * 100)) }
-        for index in 0..<10 {
-            survey.note(channels == 1 ? mono : stereo, at: .milliseconds(index * 100 - 21))
-        }
-        #expect(survey.description == mono)
-        #expect(survey.remark?.hasSuffix("remux each recording by itself") == true)
+        for index in 0..<10 { survey.note(next, at: .milliseconds(index * 100 - 21)) }
+        return survey
+    }
+
+    @Test("of joined recordings all that has the first one's format is kept")
+    func joinedRecordings() {
+        #expect(joined(mono).description == mono && joined(mono).remark == nil)
+        #expect(joined(stereo).description == mono)
+        #expect(joined(stereo).remark?.hasSuffix("remux each recording by itself") == true)
+    }
+
+    @Test("of a part of joined recordings only the first one's is kept, and that is said")
+    func partOfJoined() {
+        #expect(
+            joined(mono, RemuxRange(start: .zero)).remark?.hasSuffix("remux all of it first, and cut that")
+                == true)
     }
 
     @Test("the advice gives the rest")

@@ -114,7 +114,7 @@ public final class RecordingReader {
             near: part.start, isOver: { hasEnded || isOver() },
             sound: { if isWithin($0) { sounds.append($0) } }
         ) { (picture, _) throws(RemuxError) in
-            sounds.note(picture.time)
+            sounds.note(picture.time, isIDR: picture.unit.isIDR)
             while hasBegun, let sound = sounds.next() { try body(.sound(sound)) }
             if picture.unit.isIDR {
                 if picture.time >= part.start { hasBegun = true }

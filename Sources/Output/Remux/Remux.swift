@@ -96,20 +96,16 @@ public final class Remux {
         let sink = try makeSink(output, format, overwrite, interruption)
         var written = 0
         var steps = BackwardSteps()
-        var (sounds, restart) = (RemuxInterleaver(cut), SoundRestart())
+        var sounds = RemuxInterleaver(cut)
         let source = TimedPictures(
             stream: stream, timestamps: timestamps, description: description,
             undecodableCount: undecodableCount)
         try source.forEach(
             isOver: { interruption.isRaised },
-            sound: { packet in
-                restart.note(packet.timestamp - .start)
-                guard stream.sound == description.sound, !restart.hasRestarted else { return }
-                sounds.append(packet)
-            }
+            sound: { if stream.sound == description.sound { sounds.append($0) } }
         ) {
             (picture, index) throws(RemuxError) in
-            sounds.note(picture.time)
+            sounds.note(picture.time, isIDR: picture.unit.isIDR)
             try RemuxError.ofOutput { () throws(OutputError) in
                 while let sound = sounds.next() { try sink.write(sound) }
             }

@@ -2,52 +2,91 @@ import Sound
 import Time
 
 /// Puts sound before the first picture that is shown later, as players read it, wherever the file has it.
+///
+/// Where recordings were joined, times restart, of the sound sometimes before the pictures, because a demuxer returns the
+/// last picture of a recording only when the next one begins.
 struct RemuxInterleaver {
+    /// The rest of recordings that have ended.
+    private var past: ArraySlice<SoundPacket> = []
     private var waiting: ArraySlice<SoundPacket> = []
-    /// The bytes of those.
+    /// Sound of the next recording, whose pictures have not begun.
+    private var following: ArraySlice<SoundPacket> = []
+    private var restart = SoundRestart()
+    /// Whether only pictures of the current recording have come, so that sound may be of the one before.
+    private var awaitsSound = false
+    /// The bytes of all that waits.
     private var byteCount = 0
-    /// The latest time of a picture so far, and the first one's.
+    /// The first picture's time.
+    private var origin: Duration?
+    /// The latest time of a picture of the current recording.
     private var latest: Duration?
-    private var origin = Duration.zero
-    /// The part that is wanted, by the time from the first picture.
-    private let range: Range<Duration>
+    /// The part that is wanted, by the time from the first picture; nil for all.
+    private let range: Range<Duration>?
 
     /// More than any file has between a picture and its sound.
     private static let (mostPackets, mostBytes) = (16_384, 64 << 20)
     /// Later than any time in a file.
     private static let never = Duration.seconds(1 << 40)
+    /// Sound that is so much later than the first pictures of a recording is of the one before.
+    private static let lead = Duration.seconds(1)
 
-    /// - Parameter cut: where the recording is cut; nil if all of it is wanted.
-    init(_ cut: RemuxCut?) { range = (cut?.start ?? .zero - Self.never)..<(cut?.end ?? Self.never) }
+    /// - Parameter cut: where the recording is cut, which has sound of the first of joined ones only; nil if all of it is
+    ///   wanted.
+    init(_ cut: RemuxCut?) { range = cut.map { $0.start..<($0.end ?? Self.never) } }
 
     /// Takes sound, on the pictures' clock.
     mutating func append(_ packet: SoundPacket) {
-        waiting.append(packet)
+        let time: Duration = packet.timestamp - .start
+        restart.note(time)
+        if awaitsSound {
+            if !restart.hasRestarted, let latest, time > latest + Self.lead { return }
+            (awaitsSound, restart) = (false, SoundRestart())
+            restart.note(time)
+        }
+        if restart.hasRestarted { following.append(packet) } else { waiting.append(packet) }
         byteCount += packet.count
-        while waiting.count > Self.mostPackets || byteCount > Self.mostBytes { removeFirst() }
+        while waiting.count + following.count > Self.mostPackets || byteCount > Self.mostBytes {
+            removeOldest()
+        }
     }
 
     /// Notes when the next picture is shown, whether it is wanted or not.
-    mutating func note(_ time: Duration) {
-        if latest == nil { origin = time }
+    /// - Parameter isIDR: whether it is an IDR picture, which no earlier one follows.
+    mutating func note(_ time: Duration, isIDR: Bool) {
+        origin = origin ?? time
+        if isIDR, range == nil, let latest, time < latest - SoundRestart.largestStepBack { beginRecording() }
         latest = max(latest ?? time, time)
     }
 
     /// The next sound that goes before the last picture noted.
     mutating func next() -> SoundPacket? {
-        guard let latest else { return nil }
-        return next(before: .start + latest)
+        if let packet = past.popFirst() { return packet }
+        return latest.flatMap { next(before: .start + $0) }
     }
 
     /// The next sound after the last picture.
-    mutating func rest() -> SoundPacket? { next(before: .distantFuture) }
+    mutating func rest() -> SoundPacket? { past.popFirst() ?? next(before: .distantFuture) }
 
-    private mutating func removeFirst() { byteCount -= waiting.removeFirst().count }
+    private mutating func beginRecording() {
+        let sounds = following
+        past += waiting
+        (waiting, following, latest, byteCount) = ([], [], nil, 0)
+        awaitsSound = sounds.isEmpty && restart.hasBegun
+        guard !awaitsSound else { return }
+        restart = SoundRestart()
+        for packet in sounds { append(packet) }
+    }
+
+    private mutating func removeOldest() {
+        let oldest = waiting.popFirst() ?? following.popFirst()
+        byteCount -= oldest?.count ?? byteCount
+    }
 
     private mutating func next(before time: Instant) -> SoundPacket? {
         while let first = waiting.first, first.timestamp < time {
-            removeFirst()
-            if range.contains(first.timestamp - .start - origin) { return first }
+            waiting.removeFirst()
+            byteCount -= first.count
+            if range?.contains(first.timestamp - .start - (origin ?? .zero)) ?? true { return first }
         }
         return nil
     }

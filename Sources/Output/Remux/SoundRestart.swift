@@ -6,8 +6,11 @@ struct SoundRestart {
     private(set) var hasRestarted = false
     private var latest: Duration?
 
-    /// A demuxer's times step back by less where packets are reordered or rounded.
-    private static let largestStepBack = Duration.milliseconds(100)
+    /// Times step back by less where they are rounded.
+    static let largestStepBack = Duration.milliseconds(100)
+
+    /// Whether there was sound.
+    var hasBegun: Bool { latest != nil }
 
     /// Notes when the next packet begins.
     mutating func note(_ time: Duration) {

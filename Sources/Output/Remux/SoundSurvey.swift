@@ -8,12 +8,13 @@ struct SoundSurvey {
     private(set) var description: SoundDescription?
     /// When another format begins in the part, from the first picture; nil if none does.
     private(set) var change: Duration?
-    private let start: Duration
-    private let end: Duration?
+    private let range: RemuxRange
     private var restart = SoundRestart()
+    /// Whether joined recordings after the first have another format.
+    private var changesInJoin = false
 
     /// - Parameter range: the part, from the first picture.
-    init(_ range: RemuxRange) { (start, end) = (range.start ?? .zero, range.end) }
+    init(_ range: RemuxRange) { self.range = range }
 
     /// Notes the next packet.
     /// - Parameters:
@@ -22,18 +23,23 @@ struct SoundSurvey {
     mutating func note(_ current: SoundDescription?, at time: Duration) {
         guard let current else { return }
         restart.note(time)
-        if restart.hasRestarted { return }
-        if description == nil || time <= start {
+        if restart.hasRestarted {
+            changesInJoin = changesInJoin || current != description
+        } else if description == nil || time <= range.start ?? .zero {
             description = current
-        } else if current != description, change == nil, time < end ?? time + .nanoseconds(1) {
+        } else if current != description, change == nil, range.end.map({ time < $0 }) ?? true {
             change = time
         }
     }
 
     /// What is left out, in words; nil if nothing is.
     var remark: String? {
-        if restart.hasRestarted {
+        if restart.hasRestarted, range != RemuxRange() {
             return "left out: sound of recordings after the first, because times restart there; "
+                + "to keep it, remux all of it first, and cut that"
+        }
+        if changesInJoin {
+            return "left out: sound of recordings after the first that has another format; "
                 + "to keep it, remux each recording by itself"
         }
         return change.map { time in

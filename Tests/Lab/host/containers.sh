@@ -99,9 +99,16 @@ sounds() { # FILE CHANNELS LEAST MOST: so many seconds of it
 records "remux: sound whose format changes" remux changing.ts mono.mkv && says "remux: the rest of the sound is left out, with what to do" 'sound from 3\.9[0-9]* s on.*--from 3\.9'
 check "remux: the first sound is kept" sounds mono.mkv 1 3.8 4.1
 records "remux: the sound after the change" remux --from 4.1 changing.ts stereo.mkv && check "remux: that sound is kept" sounds stereo.mkv 2 3.8 4.1
-records "remux: a recording with sound" --device test --size 160x120 --encoder software --audio-device test --frames 60 spoken.ts && cat spoken.ts spoken.ts >joined.ts
-records "remux: joined recordings" remux joined.ts joined.mkv &&
-    says "remux: only the first one's sound, and that is said" 'sound of recordings after the first.*remux each recording by itself'
+# Joined recordings, whose times restart: a flash and a click together, half a second after each second
+ffmpeg -nostdin -v error -f lavfi -i "color=black:s=160x120:r=25:d=4,geq=lum='if(lt(mod(T+0.5\,1)\,0.099)\,235\,16)':cb=128:cr=128" \
+    -f lavfi -i "aevalsrc='if(lt(mod(t+0.5,1),0.1),0.5*sin(2*PI*1000*t),0)':s=48000:d=4" -c:v libx264 -bf 0 -pix_fmt yuv420p -g 25 -c:a aac claps.mkv
+records "remux: a transport stream" remux claps.mkv claps.ts && cat claps.ts claps.ts claps.ts >joined.ts
+records "remux: joined recordings" remux joined.ts joined.mkv
+claps() { "$PYTHON" "$LAB/verify/sound.py" claps "$@"; }
+check "remux: joined recordings: flashes and clicks together, in all of them" claps joined.mkv --within 45 --least 12
+check "remux: joined recordings: the sound of all of them" sounds joined.mkv 1 11.8 12.1
+records "remux: a part of joined recordings" remux --from 1 --to 3 joined.ts part.mkv &&
+    says "remux: a part of joined recordings: sound is left out, with what to do" 'sound of recordings after the first.*remux all of it first'
 
 # Errors
 refuses "remux: an output that exists" 73 'own\.mkv: already exists' remux h264-0.raw own.mkv
