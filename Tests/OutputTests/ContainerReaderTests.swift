@@ -177,6 +177,42 @@ import Time
         #expect(toldCount > 10)
     }
 
+    @Test(
+        "zeros that a power cut left at the end are no part of a picture", arguments: ContainerFormat.allCases
+    )
+    func unwritten(format: ContainerFormat) throws {
+        let stream = try CodedStream(.h264)
+        let whole = try #require(contentOfFile(try write(stream, format)))
+        var readCount = 0
+        for count in stride(from: whole.count / 4, to: whole.count, by: 502) {
+            // As many as the block has room for.
+            let zeros = [UInt8](repeating: 0, count: min(whole.count - count, 4095 - (count - 1) % 4096))
+            folder.write("unwritten", whole[..<count] + zeros)
+            guard let reader = try? ContainerReader(path: folder.path("unwritten")) else { continue }
+            let found = try packets(reader)
+            for (place, (packet, bytes)) in found.filter(\.packet.isPicture).enumerated() {
+                let unit = stream.units[place]
+                #expect(
+                    packet.problem != nil || bytes.suffix(unit.count).elementsEqual(unit.allBytes),
+                    "\(zeros.count) zeros at \(count) of \(whole.count): picture \(place) has a part only")
+            }
+            readCount += 1
+        }
+        #expect(readCount > 10)
+    }
+
+    @Test("a file that grows beyond zeros is read to its new end")
+    func grownBeyondZeros() throws {
+        let stream = try CodedStream(.h264)
+        let whole = try #require(contentOfFile(try write(stream, .transportStream)))
+        let path = folder.path("grown")
+        // Not at a packet's end, where nothing would be missing.
+        folder.write("grown", whole[..<(whole.count / 2 / 188 * 188 + 20)] + [UInt8](repeating: 0, count: 32))
+        let reader = try ContainerReader(path: path)
+        folder.write("grown", whole)
+        #expect(try packets(reader).filter(\.packet.isPicture).count == stream.units.count)
+    }
+
     @Test("missing bytes are reported where they are missing", arguments: ContainerFormat.allCases)
     func lacking(format: ContainerFormat) throws {
         var bytes = try #require(contentOfFile(try write(try CodedStream(.h264, bFrames: 3), format)))

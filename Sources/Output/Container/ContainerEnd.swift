@@ -22,10 +22,22 @@ enum ContainerEnd {
         switch container {
         case .matroska: return MatroskaEnd.problem(of: descriptor, length)
         case .transportStream:
-            let isWhole = packetLength(descriptor).map { length % $0 == 0 } ?? true
-            return isWhole ? nil : "its last packet is cut off"
-        case .mp4: return endsWithinBox(descriptor, length) ? "its last box is cut off" : nil
+            return endsWithPacket(descriptor, length) ? nil : "its last packet is cut off"
+        case .mp4: return end(descriptor, length) == .withinBox ? "its last box is cut off" : nil
         }
+    }
+
+    /// Whether more should follow the end of a file than what is there.
+    static func isMissing(in descriptor: Int32, _ container: StreamContainer, length: Int64) -> Bool {
+        switch container {
+        case .matroska: MatroskaEnd.isMissing(in: descriptor, length)
+        case .transportStream: !endsWithPacket(descriptor, length)
+        case .mp4: end(descriptor, length) != .afterBox
+        }
+    }
+
+    private static func endsWithPacket(_ descriptor: Int32, _ length: Int64) -> Bool {
+        packetLength(descriptor).map { length % $0 == 0 } ?? true
     }
 
     /// The length of a transport stream's packets; nil if its beginning does not show it.
@@ -40,29 +52,46 @@ enum ContainerEnd {
         }
     }
 
+    /// Where an MP4 file ends.
+    private enum MP4End {
+        case withinBox
+        /// After the samples of a fragment: nothing says that it is the last one, as an index would.
+        case afterFragment
+        case afterBox
+    }
+
     /// Walks the top-level boxes (ISO/IEC 14496-12, 4.2).
-    private static func endsWithinBox(_ descriptor: Int32, _ length: Int64) -> Bool {
-        var offset: Int64 = 0
+    private static func end(_ descriptor: Int32, _ length: Int64) -> MP4End {
+        var (offset, before, last): (Int64, BoxKind?, BoxKind?) = (0, nil, nil)
         for _ in 0..<boxLimit where offset < length {
-            guard let size = boxSize(descriptor, at: offset) else { return true }
-            // A box of size 0 extends to the end of the file; libavformat reports other invalid sizes.
-            guard size >= 8 else { return false }
-            let (end, overflow) = offset.addingReportingOverflow(size)
-            guard !overflow, end <= length else { return true }
-            offset = end
+            guard let box = box(descriptor, at: offset) else { return .withinBox }
+            // A box of size 0 extends to the end of the file, as zeros do; libavformat reports other invalid sizes.
+            guard box.size >= 8 else { break }
+            let (end, overflow) = offset.addingReportingOverflow(box.size)
+            guard !overflow, end <= length else { return .withinBox }
+            (offset, before, last) = (end, last, BoxKind(rawValue: box.kind))
         }
-        return false
+        return before == .movieFragment && last == .mediaData ? .afterFragment : .afterBox
+    }
+
+    /// The boxes that make up a fragment: `moof` and `mdat` (ISO/IEC 14496-12, 8.8.4 and 8.1.1).
+    private enum BoxKind: UInt32 {
+        case movieFragment = 0x6D6F_6F66
+        case mediaData = 0x6D64_6174
     }
 
     /// Nil if the file ends within the box's header.
-    private static func boxSize(_ descriptor: Int32, at offset: Int64) -> Int64? {
+    private static func box(_ descriptor: Int32, at offset: Int64) -> (size: Int64, kind: UInt32)? {
         withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { header in
             let count = pread(descriptor, header.baseAddress, 16, off_t(offset))
             guard count >= 8 else { return nil }
             let size = UInt32(bigEndian: header.load(as: UInt32.self))
-            guard size == 1 else { return Int64(size) }
+            let kind = UInt32(bigEndian: header.load(fromByteOffset: 4, as: UInt32.self))
+            guard size == 1 else { return (Int64(size), kind) }
             guard count == 16 else { return nil }
-            return Int64(clamping: UInt64(bigEndian: header.load(fromByteOffset: 8, as: UInt64.self)))
+            return (
+                Int64(clamping: UInt64(bigEndian: header.load(fromByteOffset: 8, as: UInt64.self))), kind
+            )
         }
     }
 }

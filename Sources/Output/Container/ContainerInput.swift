@@ -25,7 +25,7 @@ final class ContainerInput {
     }
 
     private enum Source {
-        case file(Int32, FileLength)
+        case file(Int32, FileLength, unwritten: UnwrittenEnd?)
         case stream(ContainerReader.StreamBytes)
     }
 
@@ -34,8 +34,10 @@ final class ContainerInput {
     static let bufferSize: Int32 = 64 << 10
 
     /// - Parameter descriptor: a regular file's; it is not closed here.
-    init(_ descriptor: Int32, interruption: Interruption?) {
-        source = .file(descriptor, FileLength(descriptor: descriptor))
+    init(_ descriptor: Int32, _ container: StreamContainer, interruption: Interruption?) {
+        source = .file(
+            descriptor, FileLength(descriptor: descriptor),
+            unwritten: UnwrittenEnd(of: descriptor, container))
         self.interruption = interruption
     }
 
@@ -77,7 +79,11 @@ final class ContainerInput {
         guard failure == nil else { return Int32(CFORMAT_FAILED) }
         let count =
             switch source {
-            case .file(let descriptor, let length): read(descriptor, length, into: room)
+            case .file(let descriptor, let length, let unwritten):
+                read(
+                    descriptor, length,
+                    into: unwritten == nil
+                        ? room : .init(rebasing: room.prefix(Int(clamping: size - position))))
             case .stream(let read): read(room)
             }
         guard count >= 0 else { return Int32(CFORMAT_FAILED) }
@@ -117,16 +123,19 @@ final class ContainerInput {
 
     /// What is wrong with the file's end, in words; nil if nothing is.
     func problemAtEnd(_ container: StreamContainer) -> String? {
-        if case .file(let descriptor, _) = source {
+        if case .file(let descriptor, _, _) = source {
             ContainerEnd.problem(of: descriptor, container)
         } else {
             nil
         }
     }
 
+    /// The file's length without what nobody wrote, unless more has been written since.
     private var size: Int64 {
-        guard case .file(let descriptor, _) = source else { return Int64(CFORMAT_FAILED) }
+        guard case .file(let descriptor, _, let unwritten) = source else { return Int64(CFORMAT_FAILED) }
         var status = stat()
-        return fstat(descriptor, &status) == 0 ? Int64(status.st_size) : Int64(CFORMAT_FAILED)
+        guard fstat(descriptor, &status) == 0 else { return Int64(CFORMAT_FAILED) }
+        let size = Int64(status.st_size)
+        return unwritten.flatMap { $0.end == size ? $0.start : nil } ?? size
     }
 }

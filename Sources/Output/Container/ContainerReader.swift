@@ -93,8 +93,8 @@ public final class ContainerReader {
         switch try descriptor.streamKind(name) {
         case .container(let found)?:
             try self.init(
-                found, ContainerInput(descriptor.number, interruption: interruption), descriptor, name: name,
-                takesSound, interruption)
+                found, ContainerInput(descriptor.number, found, interruption: interruption), descriptor,
+                name: name, takesSound, interruption)
         case .empty?: throw InputError(.malformed("it is empty; give a recording"), input: name)
         default: throw InputError(.malformed("this is not a .mkv, .mp4 or .ts file"), input: name)
         }
@@ -246,7 +246,7 @@ public final class ContainerReader {
     public func rewind() throws(InputError) {
         guard let descriptor else { return }
         (pending, latestGiven, falseWraps) = (nil, nil, .zero)
-        let input = ContainerInput(descriptor.number, interruption: interruption)
+        let input = ContainerInput(descriptor.number, container, interruption: interruption)
         demuxer = try Demuxer(input, kind: container, name: name, takesSound: takesSound)
         framing = try Self.framing(codec, demuxer.configuration, name)
         soundFraming?.interrupt()

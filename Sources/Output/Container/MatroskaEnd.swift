@@ -1,6 +1,6 @@
 import Glibc
 
-/// Detects another file appended to a Matroska file, which libavformat silently ignores.
+/// Where a Matroska file says that it ends. Detects another file appended to it, which libavformat silently ignores.
 enum MatroskaEnd {
     /// EBML's header, and the segment that follows it (RFC 8794, 11.2.1; RFC 9559, 5.1).
     private static let header: UInt64 = 0x1A45_DFA3
@@ -8,12 +8,23 @@ enum MatroskaEnd {
 
     /// What is wrong, in words; nil if nothing is, or the segment does not state its size.
     static func problem(of descriptor: Int32, _ length: Int64) -> String? {
-        guard let first = element(descriptor, at: 0), first.identifier == header, let begin = first.end,
-            let content = element(descriptor, at: begin), content.identifier == segment,
-            let end = content.end,
-            end < length, let next = element(descriptor, at: end), next.identifier == header
+        guard let content = content(of: descriptor), let end = content.end, end < length,
+            let next = element(descriptor, at: end), next.identifier == header
         else { return nil }
-        return "another file follows at byte \(end)and may be left out; play and convert each one separately"
+        return "another file follows at byte \(end) and may be left out; play and convert each one separately"
+    }
+
+    /// Whether its segment does not say where it ends, because it was never finished, or ends later.
+    static func isMissing(in descriptor: Int32, _ length: Int64) -> Bool {
+        content(of: descriptor).map { $0.end.map { $0 > length } ?? true } ?? false
+    }
+
+    /// The segment, which has everything but the file's header; `end` is nil if it does not state its size.
+    private static func content(of descriptor: Int32) -> (identifier: UInt64, end: Int64?)? {
+        guard let first = element(descriptor, at: 0), first.identifier == header, let begin = first.end,
+            let content = element(descriptor, at: begin), content.identifier == segment
+        else { return nil }
+        return content
     }
 
     /// An element's identifier, and where it ends; the latter is nil if it does not state its size.

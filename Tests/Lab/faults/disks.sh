@@ -107,7 +107,8 @@ if truncate -s 64M "$work/image" && mkfs.ext4 -q "$work/image" && mount -o loop 
         umount "$disk" && mount -o loop "$work/image" "$disk"
         for file in a.h264 b.mkv; do
             mapfile -t files < <(find "$disk" -name "${file%.*}*.${file#*.}" -size +0 | sort -V)
-            trial "power cut, --sync 2s, .${file#*.}" --rate 30 --killed "$moment" --status "$status" --wanted 137 --most-took 2.1 "${files[@]}"
+            trial "power cut, --sync 2s, .${file#*.}" --rate 30 --killed "$moment" --powerless --status "$status" --wanted 137 \
+                --most-took 2.1 "${files[@]}"
         done
     done
     umount "$disk"

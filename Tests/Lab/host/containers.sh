@@ -324,6 +324,13 @@ for format in mkv mp4 ts; do
     records "broken off: $format: remux" remux --overwrite cut.$format rest.mkv && says "broken off: $format: remux says so" 'its end cannot be read and is left out' &&
         check "broken off: $format: the rest is sound" ffmpeg -nostdin -v error -xerror -i rest.mkv -f null -
 done
+# A power cut may leave zeros in the last block of a file (ext4): everything before them is kept.
+for format in mkv mp4 ts; do
+    { head -c -2000 whole.$format && head -c 300 /dev/zero; } >zeros.$format
+    plays_spoilt "zeros at the end: $format" zeros.$format whole.$format 'pictures.decoded > 60' 'pictures.decoded < 90'
+    records "zeros at the end: $format: remux" remux --overwrite zeros.$format rest.mkv &&
+        check "zeros at the end: $format: the rest is sound" ffmpeg -nostdin -v error -xerror -i rest.mkv -f null -
+done
 # The pictures before the damage are complete, including those that are held back for reordering when a keyframe follows
 # it.
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240:r=30 -frames:v 60 -c:v libx264 -bf 3 -g 20 -keyint_min 20 -sc_threshold 0 ordered.mkv

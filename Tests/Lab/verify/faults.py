@@ -17,6 +17,7 @@ pictures: the test source (--block 16) draws a number and the time of CLOCK_MONO
 --report FILE           it must add up, and agree with the pictures that are there; --output N is whose it is (0)
 --so EXPRESSION         and this must hold in it, in Python: 'encoder.restarts == 1'
 --killed SECONDS        CLOCK_MONOTONIC when it was killed: FILEs may end in the middle of a unit, and there is no report
+--powerless             with --killed: the disk lost its power, too, and the last FILE may end in zeros within its last block
 --died-at N             the process ended at this picture, without a report; FILEs as with --killed
 --sent N                it was ended at some moment, until which the camera had sent so many frames; what it would have sent
                         while it --took is lost, too; FILEs as with --killed
@@ -27,6 +28,7 @@ pictures: the test source (--block 16) draws a number and the time of CLOCK_MONO
 """
 import argparse
 import json
+import os
 import pathlib
 import re
 import statistics
@@ -102,8 +104,21 @@ def without_last_picture(data, is_h265):
     return data[:end]
 
 
+def drop_unwritten_end(path, block=4096):
+    """Cuts off the zeros in a file's last block.
+
+    ext4 commits a file's new size before the data that were appended to a block which the file had already.
+    """
+    data = path.read_bytes()
+    written = data.rstrip(b"\0")
+    if len(written) // block == (len(data) - 1) // block:
+        os.truncate(path, len(written))
+
+
 def read(path, options):
     """Numbers and, where the source draws them, seconds of a file's pictures; None where there are none."""
+    if options.powerless and path == options.files[-1]:
+        drop_unwritten_end(path)
     pictures, said = decode(path)
     if was_ended(options) and not path.stat().st_size:
         return 0, numpy.zeros(0, numpy.int64), numpy.zeros(0, numpy.int64)  # nothing came to it yet
@@ -341,6 +356,7 @@ def main():
     trials.add_argument("--output", type=int, default=0)
     trials.add_argument("--so", action="append", default=[])
     trials.add_argument("--killed", type=float)
+    trials.add_argument("--powerless", action="store_true")
     trials.add_argument("--sent", type=int)
     trials.add_argument("--gone", action="store_true")
     trials.add_argument("--no-file", action="store_true")
