@@ -29,9 +29,9 @@ import Time
 
     /// Pictures 1/30 s apart, with sound that begins a little earlier.
     private func record(
-        _ codec: SoundCodec, _ format: ContainerFormat, pictures: CodedStream
+        _ codec: SoundCodec, _ format: ContainerFormat, pictures: CodedStream, seconds: Int = 2
     ) throws -> [SoundPacket] {
-        let sound = try CodedSound(codec, start: .start + .milliseconds(-10))
+        let sound = try CodedSound(codec, start: .start + .milliseconds(-10), seconds: seconds)
         var description = pictures.description
         description.sound = sound.description
         let sink = try ContainerSink(
@@ -151,6 +151,50 @@ import Time
             #expect(found.dropLast().allSatisfy { $0.problem == nil })
             // Who does not read the sound cannot know that the end is in it.
             if endsInPicture || takesSound { #expect((found.last?.problem != nil) == endsInPicture) }
+        }
+    }
+
+    @Test(
+        "of joined recordings of more than a minute all sound is there, also where it comes before its pictures",
+        arguments: [SoundCodec.aac, .opus])
+    func joinedLongRecordings(codec: SoundCodec) throws {
+        let pictures = try CodedStream(.h264, frames: 70, keyframeInterval: 10) { Int64($0) * 1_000_000_000 }
+        let written = try record(codec, .transportStream, pictures: pictures, seconds: 70)
+        let file = try #require(folder.content("in.ts"))
+        folder.write("joined.ts", file + file + file)
+        let found = try sounds(in: "joined.ts")
+        #expect(found.map(\.allBytes) == (written + written + written).map(\.allBytes))
+    }
+
+    @Test("sound with a wrong time is left out alone", arguments: [SoundCodec.aac, .opus])
+    func wrongTime(codec: SoundCodec) throws {
+        let pictures = try CodedStream(.h264, frames: 60) { Int64($0) * 33_333_333 }
+        let written = try record(codec, .transportStream, pictures: pictures)
+        var bytes = try #require(folder.content("in.ts"))
+        let starts = try soundStarts(in: bytes)
+        // The highest bit but one of the time (ISO/IEC 13818-1, 2.4.3.7): six hours and a half.
+        bytes[starts[starts.count / 2] + 9] ^= 4
+        folder.write("wrong.ts", bytes)
+        let found = try sounds(in: "wrong.ts")
+        let missing = written.count - found.count
+        #expect((1...8).contains(missing))
+        #expect(
+            zip(found, found.dropFirst()).allSatisfy {
+                $1.timestamp - $0.end <= .milliseconds(missing * 22)
+            })
+    }
+
+    /// Where the packets of a transport stream's sound begin (ISO/IEC 13818-1, 2.4.3.6).
+    private func soundStarts(in bytes: [UInt8]) throws -> [Int] {
+        let starts = stride(from: 0, to: bytes.count, by: 188).filter { place in
+            let flags = bytes[place + 1]
+            return flags & 0x40 != 0 && Int(flags & 31) << 8 + Int(bytes[place + 2]) == 0x101
+        }
+        return try starts.map { start in
+            let adaptation = bytes[start + 3] & 0x20 == 0 ? 0 : 1 + Int(bytes[start + 4])
+            let place = start + 4 + adaptation
+            try #require(bytes[place..<place + 3] == [0, 0, 1])
+            return place
         }
     }
 

@@ -15,10 +15,9 @@ import Time
 
     /// When a packet begins, in microseconds; nil if it is left out.
     private func begin(
-        _ framing: inout SoundFraming, at time: Duration?, near picture: Duration? = nil,
-        bytes: [UInt8] = [1, 2, 3]
+        _ framing: inout SoundFraming, at time: Duration?, bytes: [UInt8] = [1, 2, 3]
     ) -> Int64? {
-        bytes.withUnsafeBytes { framing.packet($0, at: time, near: picture) }
+        bytes.withUnsafeBytes { framing.packet($0, at: time) }
             .map { ($0.timestamp - .start).inNanoseconds / 1000 }
     }
 
@@ -33,15 +32,16 @@ import Time
         #expect(begin(&framing, at: nil) == nil)
     }
 
-    @Test("a time far from the sound before it and from the pictures is wrong, and harms no other packet")
+    @Test("a time far from both the sound before it and the pictures is stray")
     func strayTimes() {
         var framing = SoundFraming(Self.aac)
-        #expect(begin(&framing, at: .zero, near: .zero) == 0)
-        #expect(begin(&framing, at: .seconds(90_000), near: .milliseconds(20)) == nil)
-        #expect(begin(&framing, at: .milliseconds(21), near: .milliseconds(20)) == 21_333)
-        // A recording that goes on where the pictures do, and sound that goes on without them.
-        #expect(begin(&framing, at: .seconds(7200), near: .seconds(7200)) == 7_200_000_000)
-        #expect(begin(&framing, at: .milliseconds(7_200_021), near: .seconds(10)) == 7_200_021_333)
+        #expect(!framing.isStray(.seconds(90_000), near: .zero))
+        #expect(begin(&framing, at: .zero) == 0)
+        #expect(framing.isStray(.seconds(90_000), near: .milliseconds(20)))
+        #expect(framing.isStray(.seconds(-90_000), near: .milliseconds(20)))
+        #expect(!framing.isStray(.milliseconds(21), near: .seconds(90_000)))
+        #expect(!framing.isStray(.seconds(90_000), near: .seconds(90_000)))
+        #expect(!framing.isStray(.seconds(90_000), near: nil))
     }
 
     @Test("a transport stream's packets describe themselves, also when they change")

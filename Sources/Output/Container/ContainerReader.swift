@@ -57,6 +57,9 @@ public final class ContainerReader {
     private var soundFraming: SoundFraming?
     /// Sound that came before the first picture, with its time as the file has it.
     private var early: [(bytes: [UInt8], time: Duration?)] = []
+    /// Sound whose time fits neither the sound before it nor the pictures: its time is wrong, or another recording begins,
+    /// which the next sound tells.
+    private var doubtful: [(bytes: [UInt8], time: Duration?)] = []
     /// The time of the file's first picture that is shown, as the file has it.
     private var origin: Duration?
     /// The time of the latest picture, from that one.
@@ -174,13 +177,42 @@ public final class ContainerReader {
             let isWrapped = latestGiven.map { isFalseWrap(from: $0, to: given) } ?? false
             return given - falseWraps - (isWrapped ? Self.wrap : .zero)
         }
-        if let origin { return sound(packet.bytes, at: time.map { $0 - origin }) }
+        if let origin {
+            guard !isHeldBack(packet.bytes, at: time, origin) else { return nil }
+            return sound(packet.bytes, at: time.map { $0 - origin })
+        }
         if early.count < Self.mostEarly { early.append((Array(packet.bytes), time)) }
         return nil
     }
 
+    /// Keeps sound as long as its time is in doubt. What turns out to be right comes next.
+    private func isHeldBack(_ bytes: UnsafeRawBufferPointer, at time: Duration?, _ origin: Duration) -> Bool {
+        func isStray(_ time: Duration) -> Bool {
+            soundFraming?.isStray(time - origin, near: latestTime) ?? false
+        }
+        let isDoubtful = time.map(isStray) ?? !doubtful.isEmpty
+        guard let before = doubtful.lazy.compactMap(\.time).last else {
+            if isDoubtful { doubtful = [(Array(bytes), time)] }
+            return isDoubtful
+        }
+        guard let time else {
+            if doubtful.count < Self.mostEarly { doubtful.append((Array(bytes), nil)) }
+            return true
+        }
+        if isDoubtful ? (.zero...Self.longestStep).contains(time - before) : !isStray(before) {
+            soundFraming?.interrupt()
+            (early, doubtful) = (doubtful + [(Array(bytes), time)], [])
+            return true
+        }
+        doubtful = isDoubtful ? [(Array(bytes), time)] : []
+        return isDoubtful
+    }
+
+    /// From the time of one packet of sound to that of the next one, at most.
+    private static let longestStep = Duration.seconds(1)
+
     private func sound(_ bytes: UnsafeRawBufferPointer, at time: Duration?) -> Packet? {
-        guard let sound = soundFraming?.packet(bytes, at: time, near: latestTime) else { return nil }
+        guard let sound = soundFraming?.packet(bytes, at: time) else { return nil }
         return Packet(
             time: sound.timestamp - .start, isKeyframe: false, isPicture: false, sound: sound)
     }
@@ -227,7 +259,7 @@ public final class ContainerReader {
         guard descriptor != nil else { return }
         pending = nil
         if origin == nil { _ = try next() }
-        early = []
+        (early, doubtful) = ([], [])
         (latestGiven, falseWraps) = (nil, .zero)
         guard let origin else { return }
         // Not every container knows where its keyframes are: the one found may be too late.
@@ -250,7 +282,7 @@ public final class ContainerReader {
         demuxer = try Demuxer(input, kind: container, name: name, takesSound: takesSound)
         framing = try Self.framing(codec, demuxer.configuration, name)
         soundFraming?.interrupt()
-        early = []
+        (early, doubtful) = ([], [])
     }
 
     /// How long before the wanted time to look for a keyframe, in successive attempts.

@@ -13,7 +13,7 @@ struct SoundFraming {
 
     /// A container's times are off by this much at most: Matroska counts in milliseconds.
     private static let rounding = Duration.microseconds(1_500)
-    /// What is further from the sound before it and from the pictures has a wrong time.
+    /// What is further from the sound before it and from the pictures has a wrong time, or begins another recording.
     private static let farthest = Duration.seconds(60)
     /// A larger packet is none: raw samples of a second have less.
     private static let largestPacket = 1 << 20
@@ -43,10 +43,7 @@ struct SoundFraming {
     /// - Parameters:
     ///   - time: when it begins, as the container has it, since the first picture; nil if it follows the last one, as
     ///     within a transport stream's packets of several.
-    ///   - picture: the time of the latest picture.
-    mutating func packet(
-        _ bytes: UnsafeRawBufferPointer, at time: Duration?, near picture: Duration?
-    ) -> SoundPacket? {
+    mutating func packet(_ bytes: UnsafeRawBufferPointer, at time: Duration?) -> SoundPacket? {
         var content = bytes
         if declared.codec == .aac, declared.configuration.isEmpty {
             guard let header = ADTSHeader(bytes) else { return nil }
@@ -56,7 +53,6 @@ struct SoundFraming {
             }
         }
         guard let description, (1...Self.largestPacket).contains(content.count) else { return nil }
-        if let time, isStray(time, near: picture, description.format) { return nil }
         let frames =
             description.codec.frameCount(of: content.bytes, configuration: description.configuration) ?? 0
         guard let begun = begin(at: time, frames: frames, description.format) else { return nil }
@@ -65,9 +61,13 @@ struct SoundFraming {
             duration: description.format.duration(of: frames))
     }
 
-    private func isStray(_ time: Duration, near picture: Duration?, _ format: SoundFormat) -> Bool {
-        guard let row, let picture else { return false }
-        let expected = row.start + format.duration(of: row.frames)
+    /// Whether a time is far from both the sound before it and the pictures.
+    /// - Parameters:
+    ///   - time: as the container has it, since the first picture.
+    ///   - picture: the time of the latest picture.
+    func isStray(_ time: Duration, near picture: Duration?) -> Bool {
+        guard let row, let picture, let description else { return false }
+        let expected = row.start + description.format.duration(of: row.frames)
         return (time - expected).magnitude > Self.farthest && (time - picture).magnitude > Self.farthest
     }
 
