@@ -178,8 +178,9 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
         guard count > 0 else { return nil }
         let element = (slots + first).move()
         totalCost -= costs[first]
-        first = (first + 1) % capacity
         count -= 1
+        // A queue that never holds much uses the same slots again and again, and never touches the others' memory.
+        first = count == 0 ? 0 : (first + 1) % capacity
         return element
     }
 }

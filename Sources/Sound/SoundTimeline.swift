@@ -32,6 +32,8 @@ public final class SoundTimeline {
     private static let largestError = Duration.milliseconds(40)
     /// More silence than this is a jump in the packets' times, because a process may stand still for hours.
     private static let longestSilence = Duration.seconds(10)
+    /// libswresample keeps room for several times the frames that it is given at once, for good.
+    private static let longestPiece = 256
 
     /// - Parameters:
     ///   - start: when its first sample is captured.
@@ -113,6 +115,18 @@ public final class SoundTimeline {
 
     /// Sends samples through the resampler; nil for what is still inside.
     private func push(
+        _ samples: UnsafePointer<Int16>?, _ frames: Int, through resampler: SoundResampler
+    ) throws(SoundError) {
+        var (rest, count) = (samples, frames)
+        repeat {
+            let piece = min(count, Self.longestPiece)
+            try pushPiece(rest, piece, through: resampler)
+            rest = rest.map { $0 + piece * resampler.input.channels }
+            count -= piece
+        } while count > 0
+    }
+
+    private func pushPiece(
         _ samples: UnsafePointer<Int16>?, _ frames: Int, through resampler: SoundResampler
     ) throws(SoundError) {
         var frames = frames
