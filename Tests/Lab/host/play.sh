@@ -252,7 +252,7 @@ check "play: warns if anybody can be one" grep -q 'warning: listen://0.0.0.0:[0-
 make groups.h264 322x242 90 libx264 -g 15 -bf 2
 
 # On a GPU, and without one: each stream picture for picture, through the drivers that users have. The emulated iHD decodes
-# no H.265: there only the number and the size of its pictures are checked.
+# no H.265, so that it has to be chosen there, and only the number and the size of its pictures are checked.
 counts() { # FILE SIZE
     [ "$(ffprobe -v error -count_frames -show_entries stream=width,height,nb_read_frames -of csv=p=0 "$1")" = "$2" ]
 }
@@ -264,7 +264,14 @@ for driver in iHD radeonsi; do
     has_gpu "play: on $driver" $driver || continue
     launcher=("$LAB/gpu/run" "$driver")
     for file in plain.h264 reordered.h264 sliced.h264 own.h264 groups.h264 small.h264 plain.h265 reordered.h265 own.h265; do
-        records "play: $file on $driver" --no-window --verbose $file --output gpu.y4m --report gpu.json --overwrite || continue
+        chosen=()
+        if [[ $driver = iHD && $file = *.h265 ]]; then
+            chosen=(--decoder /dev/dri/renderD128)
+            records "play: $file on $driver, unless chosen" --no-window --verbose $file --output software.y4m --overwrite &&
+                says "play: $file on $driver, unless chosen: why software decodes" 'H.265 has not been tried with its driver .*; --decoder /dev/dri/renderD128 uses it' &&
+                check "play: $file on $driver, unless chosen: the pictures" same_hashes software.y4m $file
+        fi
+        records "play: $file on $driver" --no-window --verbose "${chosen[@]}" $file --output gpu.y4m --report gpu.json --overwrite || continue
         count=$(hashes $file "$(demuxer $file)" | wc -l)
         check "play: $file decoded by $driver" reports gpu.json decoder /dev/dri/renderD128 decoded "$count" losses 0
         if [[ $driver = iHD && $file = *.h265 ]]; then
