@@ -137,18 +137,37 @@ is_copied() {
     FAKEGPU_DEVICES=$2 shared "$1" --size "$3" --frames 8 --zero-copy on refused.h264 || true
     check "$name: --zero-copy on" error_names stderr "zero-copy on: .*${5-$4}.*; use --zero-copy auto"
 }
+# DRIVER SIZE BYTES: two encoders read the same memory.
+is_shared_by_both() {
+    local name="sharing, $1, ${format^^} $2 for both codecs" file=both-$1-$format
+    sees "${2%x*}" "${2#*x}" "$RESULTS/$file.nv12"
+    if [ $format = yuyv ]; then halve_chroma "$RESULTS/$file.nv12" "${2%x*}"; fi
+    if shared "$1" --size "$2" --frames 8 --zero-copy on --keyframe-interval 4 --report "$RESULTS/$file.json" "$file.h264" "$file.h265"; then
+        mv "$file.h264" "$file.h265" "$RESULTS/"
+        on_host check "$name: the camera's bytes are in the stream" has_bytes_of "$file.h264" "$file.nv12"
+        on_host check "$name: H.265 is sound" is_sound "$file.h265" --frames 8 --keyframe-interval 4
+        on_host check "$name: the processor has read one picture" report "$file.json" 'len(encoders) == 2' \
+            'encoders[1].implementation == "hevc_vaapi"' \
+            'encoders[0].zeroCopy == encoders[1].zeroCopy' 'encoder.zeroCopy.shared == 8' 'encoder.zeroCopy.copied == 0' "encoder.zeroCopy.bytesRead == $3"
+    else
+        fail "$name" "$(tail -n 3 stderr)"
+    fi
+}
 if has_gpu "sharing, iHD" iHD; then
     is_shared iHD 640x360 345600 gpu
+    is_shared_by_both iHD 640x360 345600
     # Its rows end before those that the encoder codes.
     FAKEGPU_FAULTS=$unshared is_shared iHD 320x180 86400 camera
     format=yuyv
     is_shared iHD 640x360 460800 gpu
+    is_shared_by_both iHD 640x360 460800
     FAKEGPU_FAULTS=$unshared is_shared iHD 320x180 115200 camera
     is_copied iHD skylake 640x360 'does not convert YUYV'
     format=nv12
 fi
 if has_gpu "sharing, radeonsi" radeonsi; then
     is_shared radeonsi 1280x720 1382400 gpu
+    is_shared_by_both radeonsi 1280x720 1382400
     # Its rows are 768 bytes apart, the camera's 640.
     is_copied radeonsi renoir 640x360 'does not take'
     format=yuyv is_copied radeonsi renoir 640x360 'not known' 'does not convert YUYV'
