@@ -5,7 +5,7 @@
 #
 # Three recordings in turn: of a camera with an encoder that opens at once, of the test picture with the encoder, and of
 # the camera with it. The last one's first IDR should come when the slower of camera and encoder is ready, and the
-# encoder's own time for a picture later.
+# encoder's own time for a picture later. On iHD, which shares both of the camera's formats, also with and without copies.
 set -euo pipefail
 # shellcheck source=guest.sh
 . "$(dirname "${BASH_SOURCE[0]}")/guest.sh"
@@ -15,6 +15,7 @@ modprobe vivid n_devs=1 node_types=0x1 input_types=0x0
 modprobe vgem
 udevadm settle
 camera=$(vivid_node)
+memory=/dev/dri/$(basename /sys/devices/platform/vgem/drm/card*)
 gcc -O1 -Wall -Wextra -shared -fPIC -o moments.so "$LAB/../Benchmark/moments.c"
 
 measure() { # NAME ARGUMENTS...: the moments of a recording of one picture, in NAME.moments
@@ -36,9 +37,16 @@ for driver in radeonsi iHD; do
             measure encoder --device test --encoder vaapi
             measure both-$rate --device "$camera" --format YUYV --fps $rate --encoder vaapi
         done
+        [ $driver = iHD ] || continue
+        for format in YUYV NV12; do
+            for way in auto off; do
+                FAKEGPU_MEMORY=$memory measure $format-$way --device "$camera" --format $format --fps 25 --encoder vaapi --zero-copy $way
+            done
+        done
     done
     for rate in 5 25; do
         on_host check "start, $driver, camera at $rate frames/s" "$PYTHON" "$LAB/verify/start.py" "$driver" $rate
     done
 done
+on_host "$PYTHON" "$LAB/verify/start.py" iHD
 cat start.err

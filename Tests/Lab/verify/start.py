@@ -2,6 +2,7 @@
 """Whether a recording's first picture comes as soon as the slower of camera and encoder is ready.
 
 usage: start.py DRIVER RATE     in the folder with start-DRIVER.camera-RATE, .encoder and .both-RATE
+       start.py DRIVER          prints the first pictures' times without copies and with them: .FORMAT-auto, .FORMAT-off
 
 Each file has the moments of some recordings, "NAME SECONDS", each beginning with "began"; the first warms up. Prints a
 row of the table in docs/benchmarks.md. The limit is 1.05 times the slower of both alone, and the encoder's time for
@@ -29,7 +30,15 @@ def median(runs, moment):
     return statistics.median(moment(run) for run in runs)
 
 
+def ways(driver):
+    for form in "YUYV", "NV12":
+        auto, off = (median(recordings(f"start-{driver}.{form}-{way}"), lambda run: run["coded"]) for way in ("auto", "off"))
+        print(f"start: | {form} | {auto:.2f} s | {off:.2f} s | {auto / off:.2f} |")
+
+
 def main():
+    if len(sys.argv) == 2:
+        return ways(sys.argv[1])
     driver, rate = sys.argv[1:3]
     camera = recordings(f"start-{driver}.camera-{rate}")
     encoder = recordings(f"start-{driver}.encoder")
