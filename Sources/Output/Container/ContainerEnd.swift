@@ -36,19 +36,23 @@ enum ContainerEnd {
         }
     }
 
+    /// True where the packets' length is not known, too.
     private static func endsWithPacket(_ descriptor: Int32, _ length: Int64) -> Bool {
-        packetLength(descriptor).map { length % $0 == 0 } ?? true
+        guard let packet = packet(of: descriptor) else { return true }
+        var sync: UInt8 = 0
+        return length % Int64(packet.length) == 0
+            && pread(descriptor, &sync, 1, off_t(length - Int64(packet.length - packet.syncPlace))) == 1
+            && sync == syncByte
     }
 
-    /// The length of a transport stream's packets; nil if its beginning does not show it.
-    private static func packetLength(_ descriptor: Int32) -> Int64? {
+    /// How long a transport stream's packets are, and where their sync byte is; nil if its beginning does not show it.
+    private static func packet(of descriptor: Int32) -> (length: Int, syncPlace: Int)? {
         withUnsafeTemporaryAllocation(byteCount: 204 * syncCount, alignment: 1) { head in
             let count = max(0, pread(descriptor, head.baseAddress, head.count, 0))
-            let found = packets.first { length, place in
+            return packets.first { length, place in
                 let places = stride(from: place, to: min(count, length * syncCount), by: length)
                 return count > place && places.allSatisfy { head[$0] == syncByte }
             }
-            return (found?.length).map { Int64($0) }
         }
     }
 

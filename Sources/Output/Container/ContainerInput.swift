@@ -80,16 +80,21 @@ final class ContainerInput {
         let count =
             switch source {
             case .file(let descriptor, let length, let unwritten):
-                read(
-                    descriptor, length,
-                    into: unwritten == nil
-                        ? room : .init(rebasing: room.prefix(Int(clamping: size - position))))
+                read(descriptor, length, into: unwritten == nil ? room : writtenPart(of: room))
             case .stream(let read): read(room)
             }
         guard count >= 0 else { return Int32(CFORMAT_FAILED) }
         position += Int64(count)
         budget -= count
         return count == 0 ? Int32(CFFMPEG_END_OF_FILE) : Int32(clamping: count)
+    }
+
+    /// As much as there is up to the end of what was written; libavformat may have sought beyond that.
+    private func writtenPart(of room: UnsafeMutableRawBufferPointer) -> UnsafeMutableRawBufferPointer {
+        let size = size
+        guard size >= 0 else { return room }
+        return UnsafeMutableRawBufferPointer(
+            rebasing: room.prefix(Int(clamping: max(0, size - position))))
     }
 
     /// - Returns: the number of bytes, 0 at the end; negative after a failure, which is noted.
@@ -123,11 +128,9 @@ final class ContainerInput {
 
     /// What is wrong with the file's end, in words; nil if nothing is.
     func problemAtEnd(_ container: StreamContainer) -> String? {
-        if case .file(let descriptor, _, _) = source {
-            ContainerEnd.problem(of: descriptor, container)
-        } else {
-            nil
-        }
+        guard case .file(let descriptor, _, let unwritten) = source else { return nil }
+        if let unwritten, size == unwritten.start { return "there are zeros in place of its end" }
+        return ContainerEnd.problem(of: descriptor, container)
     }
 
     /// The file's length without what nobody wrote, unless more has been written since.

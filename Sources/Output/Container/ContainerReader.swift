@@ -162,6 +162,7 @@ public final class ContainerReader {
             case .packet(let packet): return try picture(packet)
             case .damage(let words):
                 soundFraming?.interrupt()
+                doubtful = []
                 return Packet(
                     time: latestTime, isKeyframe: false, isPicture: false,
                     problem: "a part of the file cannot be read (\(words))")
@@ -172,7 +173,7 @@ public final class ContainerReader {
 
     /// - Returns: nil if it can't be used, or must wait until the first picture's time is known.
     private func sound(_ packet: Demuxer.Packet) -> Packet? {
-        guard !packet.isDamaged else { return nil }
+        guard !packet.isDamaged, packet.bytes.count <= SoundFraming.largestPacket else { return nil }
         let time = packet.time.map { given in
             let isWrapped = latestGiven.map { isFalseWrap(from: $0, to: given) } ?? false
             return given - falseWraps - (isWrapped ? Self.wrap : .zero)
@@ -196,7 +197,8 @@ public final class ContainerReader {
             return isDoubtful
         }
         guard let time else {
-            if doubtful.count < Self.mostEarly { doubtful.append((Array(bytes), nil)) }
+            let held = doubtful.reduce(0) { $0 + $1.bytes.count }
+            if held + bytes.count <= SoundFraming.largestPacket { doubtful.append((Array(bytes), nil)) }
             return true
         }
         if isDoubtful ? (.zero...Self.longestStep).contains(time - before) : !isStray(before) {
@@ -259,7 +261,7 @@ public final class ContainerReader {
         guard descriptor != nil else { return }
         pending = nil
         if origin == nil { _ = try next() }
-        (early, doubtful) = ([], [])
+        early = []
         (latestGiven, falseWraps) = (nil, .zero)
         guard let origin else { return }
         // Not every container knows where its keyframes are: the one found may be too late.
@@ -267,6 +269,7 @@ public final class ContainerReader {
             guard demuxer.seek(to: origin + time - lead) else { continue }
             framing.interrupt()
             soundFraming?.interrupt()
+            doubtful = []
             guard let found = try nextKeyframe(), let there = found.time, there <= time else { continue }
             pending = found
             return

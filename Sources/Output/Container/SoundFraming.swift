@@ -16,7 +16,7 @@ struct SoundFraming {
     /// What is further from the sound before it and from the pictures has a wrong time, or begins another recording.
     private static let farthest = Duration.seconds(60)
     /// A larger packet is none: raw samples of a second have less.
-    private static let largestPacket = 1 << 20
+    static let largestPacket = 1 << 20
     /// More is no sound (`SoundEncoder` and libavcodec know no more channels).
     private static let (highestRate, mostChannels) = (768_000, 8)
 

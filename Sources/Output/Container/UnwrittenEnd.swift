@@ -6,6 +6,9 @@ import Glibc
 /// A file system may commit a file's new size before the data that were appended to a block which the file had already;
 /// a power cut in between leaves zeros in that block (ext4, `ext4_da_write_end`). The container's structure then says
 /// that more should follow, and the last picture may seem whole with zeros in it.
+///
+/// A whole file that says nothing about its end, such as one that was written to a pipe, and ends in as many zeros loses
+/// its last packet. Zeros within the last packet of a transport stream are taken for its content.
 struct UnwrittenEnd {
     /// Where the zeros begin: the number of bytes that were written.
     let start: Int64
@@ -25,7 +28,7 @@ struct UnwrittenEnd {
         let block = (end - 1) / Self.blockLength * Self.blockLength
         let written = withUnsafeTemporaryAllocation(byteCount: Int(end - block), alignment: 1) { bytes in
             let count = pread(descriptor, bytes.baseAddress, bytes.count, off_t(block))
-            return count == bytes.count ? bytes.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0 : count
+            return count == bytes.count ? bytes.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0 : -1
         }
         guard written >= 0 else { return nil }
         start = block + Int64(written)

@@ -329,6 +329,7 @@ for format in mkv mp4 ts; do
     { head -c -2000 whole.$format && head -c 300 /dev/zero; } >zeros.$format
     plays_spoilt "zeros at the end: $format" zeros.$format whole.$format 'pictures.decoded > 60' 'pictures.decoded < 90'
     records "zeros at the end: $format: remux" remux --overwrite zeros.$format rest.mkv &&
+        says "zeros at the end: $format: remux says so" 'its end cannot be read and is left out|left out because of damage' &&
         check "zeros at the end: $format: the rest is sound" ffmpeg -nostdin -v error -xerror -i rest.mkv -f null -
 done
 # The pictures before the damage are complete, including those that are held back for reordering when a keyframe follows

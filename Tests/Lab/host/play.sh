@@ -256,6 +256,9 @@ make groups.h264 322x242 90 libx264 -g 15 -bf 2
 counts() { # FILE SIZE
     [ "$(ffprobe -v error -count_frames -show_entries stream=width,height,nb_read_frames -of csv=p=0 "$1")" = "$2" ]
 }
+does_not_say() { # PATTERN
+    ! grep "$1" "$work/stderr"
+}
 frozen_as_in_software() { # software decodes from the next keyframe on, and nothing is shown that is not in the stream
     has_only_pictures_of gpu.y4m groups.h264 &&
         play_report gpu.json 'pictures.received == 90' 'pictures.decoded >= 90 - 15 - 4' 'decoder == "software"'
@@ -269,6 +272,7 @@ for driver in iHD radeonsi; do
             chosen=(--decoder /dev/dri/renderD128)
             records "play: $file on $driver, unless chosen" --no-window --verbose $file --output software.y4m --overwrite &&
                 says "play: $file on $driver, unless chosen: why software decodes" 'H.265 has not been tried with its driver .*; --decoder /dev/dri/renderD128 uses it' &&
+                check "play: $file on $driver, unless chosen: no other reason" does_not_say 'does not decode' &&
                 check "play: $file on $driver, unless chosen: the pictures" same_hashes software.y4m $file
         fi
         records "play: $file on $driver" --no-window --verbose "${chosen[@]}" $file --output gpu.y4m --report gpu.json --overwrite || continue

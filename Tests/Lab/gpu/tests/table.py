@@ -19,10 +19,10 @@ def markdown(results, name):
     yield "Made by `./test --table >MATRIX.md`; `tests/cases.py` defines the values."
     yield "Each pair of values that can be combined is in at least one row."
     yield f"{len(results)} tests, {passed} passed.\n"
-    yield "Not modelled, so that camrec leaves it to the processor unless told otherwise:\n"
+    yield "Not modelled, so that camrec and camplay leave it to the processor unless told otherwise:\n"
     yield "- shaders, with which Mesa converts YUYV and scales (its compositor), and makes 4:2:0 of 4:2:2 Motion JPEG;"
     yield "- H.265 decoding on Intel's GPUs: their commands hold too little of the slice headers;"
-    yield "- scaling and other conversions of Intel's engines than YUYV and UYVY to NV12 (VEBOX of generation 11), SFC."
+    yield "- Intel's scaler (SFC), and every conversion by its VEBOX except YUYV and UYVY to NV12 (generation 11)."
     for device in cases.DEVICES:
         yield f"\n## {device.name}\n\n{version(device)}\n"
         yield f"| {' | '.join(cases.PARAMETERS)} | |"
