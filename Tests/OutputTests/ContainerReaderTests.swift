@@ -217,19 +217,31 @@ import Time
         }.count
     }
 
-    @Test(
-        "an MP4 whose last samples lie far beyond the zeros at its end is read up to them",
-        arguments: [32, 1 << 20])
-    func unwrittenSamples(length: Int) throws {
+    @Test("an MP4 whose last samples lie far beyond the zeros at its end is read up to them")
+    func unwrittenSamples() throws {
         let stream = try CodedStream(.h264)
-        let whole = try #require(contentOfFile(try write(stream, .mp4)))
-        // The last fragment's samples (ISO/IEC 14496-12, 8.1.1): a length, and the kind of box.
-        let kind = try #require(
-            whole.indices.last { Array(whole[$0...].prefix(4)) == Array("mdat".utf8) })
-        let size = withUnsafeBytes(of: UInt32(length).bigEndian) { Array($0) }
-        let bytes = whole[..<(kind - 4)] + size + whole[kind..<(kind + 8)] + [UInt8](repeating: 0, count: 20)
-        let count = try #require(try wholePictures(bytes, of: stream))
+        var bytes = try #require(contentOfFile(try write(stream, .mp4)))
+        // The last fragment's samples (ISO/IEC 14496-12, 8.1.1 and 8.8.8): a megabyte, of which the first has 300 kB.
+        let samples = try #require(lastPlace(of: "mdat", in: bytes))
+        let run = try #require(lastPlace(of: "trun", in: bytes))
+        // What the run has: its data's offset and its samples' sizes, and maybe flags of the first one and durations.
+        let flags = Int(bytes[run + 6]) << 8 | Int(bytes[run + 7])
+        try #require(flags & 0x201 == 0x201)
+        let firstSize = run + 16 + (flags & 0x4 != 0 ? 4 : 0) + (flags & 0x100 != 0 ? 4 : 0)
+        bytes.replaceSubrange(firstSize..<(firstSize + 4), with: bigEndian(300_000))
+        bytes.replaceSubrange((samples - 4)..<samples, with: bigEndian(1 << 20))
+        let written = bytes[..<(samples + 100)]
+        let count = try #require(try wholePictures(written, of: stream))
+        #expect(try wholePictures(written + [UInt8](repeating: 0, count: 20), of: stream) == count)
         #expect((10..<stream.units.count).contains(count))
+    }
+
+    private func lastPlace(of kind: String, in bytes: [UInt8]) -> Int? {
+        bytes.indices.last { bytes[$0...].prefix(4).elementsEqual(kind.utf8) }
+    }
+
+    private func bigEndian(_ number: UInt32) -> [UInt8] {
+        withUnsafeBytes(of: number.bigEndian) { Array($0) }
     }
 
     @Test("a file that grows beyond zeros is read to its new end")
