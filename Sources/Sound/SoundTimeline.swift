@@ -126,6 +126,7 @@ public final class SoundTimeline {
         } while count > 0
     }
 
+    /// Sends a piece, and takes all that comes out.
     private func pushPiece(
         _ samples: UnsafePointer<Int16>?, _ frames: Int, through resampler: SoundResampler
     ) throws(SoundError) {

@@ -18,7 +18,7 @@ struct ReadingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "auto (a GPU that can, but for H.265 on Intel's, else software; the default), software, or a render node.",
+            "auto (the default: a GPU, but not Intel's for H.265, else software), software, or a render node.",
             valueName: "MODE"),
         completion: DecoderChoice.completion, transform: DecoderChoice.read)
     var decoder: DecoderChoice = .auto

@@ -236,6 +236,19 @@ import Time
         #expect((10..<stream.units.count).contains(count))
     }
 
+    @Test("an MP4 that ends with a fragment whose last samples are zeros has a damaged picture there")
+    func unwrittenFragment() throws {
+        let stream = try CodedStream(.h264)
+        let whole = try #require(contentOfFile(try write(stream, .mp4)))
+        // As it is before the recording ends: the last fragment is the end.
+        let index = try #require(lastPlace(of: "mfra", in: whole)) - 4
+        let written = whole[..<index]
+        #expect(try wholePictures(written, of: stream) == stream.units.count)
+        let unwritten = written.dropLast(40) + [UInt8](repeating: 0, count: 40)
+        let count = try #require(try wholePictures(unwritten, of: stream))
+        #expect((10..<stream.units.count).contains(count))
+    }
+
     private func lastPlace(of kind: String, in bytes: [UInt8]) -> Int? {
         bytes.indices.last { bytes[$0...].prefix(4).elementsEqual(kind.utf8) }
     }
