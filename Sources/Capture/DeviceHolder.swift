@@ -43,7 +43,9 @@ public enum DeviceHolder {
     /// glibc's `makedev`, which is a macro.
     private static func fileSystem(_ major: UInt32, _ minor: UInt32) -> dev_t {
         let (major, minor) = (UInt64(major), UInt64(minor))
-        return dev_t((major & ~0xfff) << 32 | (major & 0xfff) << 8 | (minor & ~0xff) << 12 | minor & 0xff)
+        let low = (major & 0xfff) << 8 | minor & 0xff
+        let high = (major & ~0xfff) << 32 | (minor & ~0xff) << 12
+        return dev_t(high | low)
     }
 
     private static func opener(of node: stat) -> Int32? {

@@ -36,7 +36,7 @@ public final class FileRollover: AccessUnitSink {
     ) {
         (name, takesPictures, sink) = (first.name, first.takesPictures, first)
         files = FileSeries(
-            (FileNamePattern(path, expandsTime: false), open), stream: stream,
+            FileSeries.Kind(names: FileNamePattern(path, expandsTime: false), open: open), stream: stream,
             volume: Volume(folder: Folder.of(path)), clock: clock)
         (self.synchronizer, self.completion, self.path) = (synchronizer, completion, path)
         reporter = OutputFileReporter(clock: clock, handler: report)

@@ -6,8 +6,11 @@ import Time
 ///
 /// Missing folders are created, but nothing if the disk is no longer mounted.
 struct FileSeries {
-    /// How files of one kind are named and opened.
-    typealias Kind = (names: FileNamePattern, open: SinkOpening)
+    /// How files of one kind are named and opened. As a tuple it crashes Swift 6.2's debug builds.
+    struct Kind {
+        var names: FileNamePattern
+        let open: SinkOpening
+    }
 
     /// A file that was opened.
     struct Opened {

@@ -1,4 +1,5 @@
 import Bitstream
+import Files
 import Glibc
 import Output
 import Threading
@@ -55,7 +56,7 @@ final class FileSource: ByteSource {
     }
 
     private func startsAsContainer() throws(PlayError) -> Bool {
-        try withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { (head) throws(PlayError) in
+        try withTemporaryBytes(count: 4096, alignment: 16) { (head) throws(PlayError) in
             let count = pread(descriptor, head.baseAddress, head.count, 0)
             guard count >= 0 else { throw .readFailed(name, errno: errno) }
             let bytes = UnsafeRawBufferPointer(rebasing: head[..<count])

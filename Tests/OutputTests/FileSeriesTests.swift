@@ -13,8 +13,8 @@ import Time
     private func series(_ pattern: String, timestamps: String? = nil, open: SinkOpening? = nil) -> FileSeries
     {
         FileSeries(
-            (bench.names(pattern), open ?? bench.open),
-            timestamps: timestamps.map { (bench.names($0), bench.open) },
+            FileSeries.Kind(names: bench.names(pattern), open: open ?? bench.open),
+            timestamps: timestamps.map { FileSeries.Kind(names: bench.names($0), open: bench.open) },
             stream: bench.stream, volume: Volume(folder: bench.folder.path), clock: bench.clock)
     }
 

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import Threading
 import Time
@@ -31,29 +32,25 @@ struct RTSPConnection: ~Copyable {
     ///   - trust: who may vouch for an encrypted connection's server; nil for none.
     ///   - timeout: for connecting, for encryption and for all requests, each.
     ///   - patience: how long until a server is given up that reads nothing.
-    init(
+    static func connect(
         to address: RTSPAddress, password: String?, trust: TLSTrust?, timeout: Duration, patience: Duration,
         interruption: Interruption
-    ) throws(NetworkError) {
-        let plain = try Socket.connect(to: address.server, timeout: timeout, interruption: interruption)
+    ) throws(NetworkError) -> RTSPConnection {
+        var socket = try Socket.connect(to: address.server, timeout: timeout, interruption: interruption)
+        var relay: Relay?
         if address.isEncrypted {
             guard let trust else { throw NetworkError(.untrusted(.unknownIssuer), address: "\(address)") }
             let session = try TLSSession(
-                over: plain, host: address.server.host, trust: trust, timeout: timeout,
+                over: socket, host: address.server.host, trust: trust, timeout: timeout,
                 interruption: interruption,
                 address: "\(address)")
             let started = try session.relay(patience: patience, interruption: interruption)
             relay = started.relay
             socket = started.takeSocket()
-        } else {
-            relay = nil
-            socket = plain
         }
-        self.address = address
-        self.password = password
-        self.interruption = interruption
-        self.timeout = timeout
-        deadline = .now + timeout
+        return RTSPConnection(
+            socket: socket, relay: relay, address: address, password: password, interruption: interruption,
+            timeout: timeout, deadline: .now + timeout)
     }
 
     /// Ends the exchange, and returns the socket.
@@ -187,7 +184,7 @@ struct RTSPConnection: ~Copyable {
     }
 
     private mutating func receiveMore() throws(NetworkError) {
-        try withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { (room) throws(NetworkError) in
+        try withTemporaryBytes(count: 4096) { (room) throws(NetworkError) in
             while true {
                 // Also where the socket never runs empty.
                 guard Instant.now < deadline else { throw timeoutError }

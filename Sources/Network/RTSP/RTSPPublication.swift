@@ -21,7 +21,7 @@ public struct RTSPPublication: ~Copyable {
         to address: RTSPAddress, description: String, controls: [String], password: String?, trust: TLSTrust?,
         timeout: Duration, patience: Duration, interruption: Interruption
     ) throws(NetworkError) {
-        var connection = try RTSPConnection(
+        var connection = try RTSPConnection.connect(
             to: address, password: password, trust: trust, timeout: timeout, patience: patience,
             interruption: interruption)
         let url = address.url

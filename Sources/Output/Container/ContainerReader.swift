@@ -324,8 +324,7 @@ private final class Descriptor {
         guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw InputError(.notAFile, input: name)
         }
-        return try withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) {
-            (head) throws(InputError) in
+        return try withTemporaryBytes(count: 4096, alignment: 16) { (head) throws(InputError) in
             let count = pread(number, head.baseAddress, head.count, 0)
             guard count >= 0 else { throw InputError(.readFailed(errno: errno), input: name) }
             let bytes = UnsafeRawBufferPointer(rebasing: head[..<count])

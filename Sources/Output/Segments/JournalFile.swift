@@ -65,7 +65,7 @@ final class JournalFile {
     /// Replaces the file with one that contains only these lines.
     func replace(by lines: [String]) throws(OutputError) {
         let location = try Self.location(path)
-        let temporary = location.name.dropLast() + Array(".new".utf8CString)
+        let temporary: [CChar] = location.name.dropLast() + Array(".new".utf8CString)
         unlinkat(location.folder, temporary, 0)
         let opened = openat(
             location.folder, temporary, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC,

@@ -66,10 +66,13 @@ public final class SegmentRecorder: AccessUnitSink {
             }
         }
         let volume = Volume(folder: plan.names.folder)
-        let timestamps: FileSeries.Kind? =
-            if let names = plan.timestamps, let openTimestamps { (names, openTimestamps) } else { nil }
+        var timestamps: FileSeries.Kind?
+        if let names = plan.timestamps, let openTimestamps {
+            timestamps = FileSeries.Kind(names: names, open: openTimestamps)
+        }
         files = FileSeries(
-            (plan.names, open), timestamps: timestamps, stream: stream, volume: volume, clock: clock)
+            FileSeries.Kind(names: plan.names, open: open), timestamps: timestamps, stream: stream,
+            volume: volume, clock: clock)
         upkeep = try SegmentUpkeep(plan, volume: volume, clock: clock)
         reporter = OutputFileReporter(clock: clock, handler: report)
         schedule = plan.length.map(SegmentSchedule.init)
