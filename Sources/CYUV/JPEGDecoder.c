@@ -159,16 +159,16 @@ cyuv_jpeg_status cyuv_jpeg_begin(
     return decoder->is_damaged ? give_up(decoder, CYUV_JPEG_CORRUPT) : CYUV_JPEG_OK;
 }
 
-cyuv_jpeg_status cyuv_jpeg_read_band(
-    cyuv_jpeg_decoder *decoder, uint8_t *const planes[3], const size_t strides[3]) {
+cyuv_jpeg_status cyuv_jpeg_read_band(cyuv_jpeg_decoder *decoder, uint8_t *planes, size_t stride) {
     struct jpeg_decompress_struct *jpeg = &decoder->jpeg;
     if (!decoder->is_created) return CYUV_JPEG_CORRUPT;
     if (setjmp(decoder->failure)) return give_up(decoder, CYUV_JPEG_CORRUPT);
     JSAMPROW rows[3][CYUV_JPEG_MAXIMUM_BAND_ROWS];
     JSAMPARRAY image[3] = {rows[0], rows[1], rows[2]};
     for (int plane = 0; plane < jpeg->num_components; plane++) {
+        uint8_t *start = planes + plane * CYUV_JPEG_MAXIMUM_BAND_ROWS * stride;
         int count = jpeg->comp_info[plane].v_samp_factor * DCTSIZE;
-        for (int row = 0; row < count; row++) rows[plane][row] = planes[plane] + row * strides[plane];
+        for (int row = 0; row < count; row++) rows[plane][row] = start + row * stride;
     }
     jpeg_read_raw_data(jpeg, image, jpeg->max_v_samp_factor * DCTSIZE);
     return decoder->is_damaged ? give_up(decoder, CYUV_JPEG_CORRUPT) : CYUV_JPEG_OK;

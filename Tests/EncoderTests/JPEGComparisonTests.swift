@@ -37,16 +37,17 @@ struct JPEGComparisonTests {
             var layout = cyuv_jpeg_layout()
             #expect(cyuv_jpeg_begin(decoder, bytes, bytes.count, 64, 48, &layout) == CYUV_JPEG_OK)
             let stride = 128
-            let memory = (0..<3).map { _ in UnsafeMutablePointer<UInt8>.allocate(capacity: stride * 32) }
-            defer { memory.forEach { $0.deallocate() } }
+            let planeSize = stride * Int(CYUV_JPEG_MAXIMUM_BAND_ROWS)
+            let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: 3 * planeSize)
+            defer { memory.deallocate() }
             for _ in Swift.stride(from: 0, to: 48, by: Int(layout.band_rows)) {
-                let planes = memory.map(Optional.some)
-                #expect(cyuv_jpeg_read_band(decoder, planes, [stride, stride, stride]) == CYUV_JPEG_OK)
+                #expect(cyuv_jpeg_read_band(decoder, memory, stride) == CYUV_JPEG_OK)
                 for row in 0..<Int(layout.band_rows) {
-                    luma += UnsafeBufferPointer(start: memory[0] + row * stride, count: 64)
+                    luma += UnsafeBufferPointer(start: memory + row * stride, count: 64)
                 }
                 for row in 0..<Int(layout.band_rows / layout.vertical_subsampling) {
-                    chroma.append((0..<64).map { memory[1 + $0 % 2][row * stride + $0 / 2] })
+                    let rows = [memory + planeSize, memory + 2 * planeSize].map { $0 + row * stride }
+                    chroma.append((0..<64).map { rows[$0 % 2][$0 / 2] })
                 }
             }
         }

@@ -43,11 +43,10 @@ cyuv_jpeg_status cyuv_jpeg_begin(
     cyuv_jpeg_decoder *decoder, const uint8_t *bytes, size_t count, int width, int height,
     cyuv_jpeg_layout *layout);
 
-// Decodes the next band. A plane has the layout's rows, each with room for the picture's width plus 31 columns,
-// divided by the plane's subsampling and rounded up to whole blocks of 8. After a failure the picture cannot be
-// continued.
-cyuv_jpeg_status cyuv_jpeg_read_band(
-    cyuv_jpeg_decoder *decoder, uint8_t *const planes[3], const size_t strides[3]);
+// Decodes the next band into three planes, which follow one another: each has CYUV_JPEG_MAXIMUM_BAND_ROWS rows of
+// `stride` bytes. A row needs room for the picture's width plus 31 columns, rounded up to whole blocks of 8. After a
+// failure the picture cannot be continued.
+cyuv_jpeg_status cyuv_jpeg_read_band(cyuv_jpeg_decoder *decoder, uint8_t *planes, size_t stride);
 
 // One line about the last failure.
 const char *cyuv_jpeg_message(const cyuv_jpeg_decoder *decoder);

@@ -50,14 +50,7 @@ final class MJPEGReader: PictureReader {
     func read(
         _ rows: Range<Int>, from source: borrowing SourceBand, into band: PictureSurface.Band
     ) throws(ConversionError) {
-        let planes: InlineArray<3, UnsafeMutablePointer<UInt8>?> = [plane(0), plane(1), plane(2)]
-        let strides: InlineArray<3, Int> = [stride, stride, stride]
-        let status = planes.span.withUnsafeBufferPointer { planes in
-            strides.span.withUnsafeBufferPointer { strides in
-                cyuv_jpeg_read_band(decoder, planes.baseAddress, strides.baseAddress)
-            }
-        }
-        try check(status)
+        try check(cyuv_jpeg_read_band(decoder, memory, stride))
         band.copyLuma(from: SourcePlane(plane(0), stride: stride))
         guard layout.plane_count == 3 else {
             band.fillChroma(with: 128)

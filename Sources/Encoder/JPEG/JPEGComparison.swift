@@ -86,16 +86,7 @@ struct JPEGComparison {
             chromaStep: layout.vertical_subsampling == 2 ? 1 : 2)
         var row = 0
         while row < size.height {
-            let isRead = withUnsafePointer(to: (Optional(band.luma), Optional(band.cb), Optional(band.cr))) {
-                $0.withMemoryRebound(to: UnsafeMutablePointer<UInt8>?.self, capacity: 3) { planes in
-                    withUnsafePointer(to: (stride, stride, stride)) {
-                        $0.withMemoryRebound(to: Int.self, capacity: 3) {
-                            cyuv_jpeg_read_band(decoder, planes, $0)
-                        }
-                    }
-                }
-            }
-            guard isRead == CYUV_JPEG_OK else { return false }
+            guard cyuv_jpeg_read_band(decoder, memory, stride) == CYUV_JPEG_OK else { return false }
             let count = min(Int(layout.band_rows), size.height - row)
             compareLuma(band, row..<row + count, size.width, planes.luma)
             compareChroma(band, row..<row + count, size.width, planes.chroma)
