@@ -25,7 +25,7 @@ import Time
     @Test("each plane of a multi-planar picture starts at its own data_offset")
     func multiPlanar() throws {
         let device = ScriptedDevice.multiPlanar()
-        device.bufferLengths = [704 * 480 + 64, 704 * 240 + 64]
+        device.bufferLengths = [704 * 480 + 64, 704 * 240 + 64] as [UInt32]
         device.events = [.frame(Frame(dataOffset: 64, fill: 10))]
         let picture = try device.stream().hold()
         #expect(picture.rows(ofPlane: 0) == Array(repeating: Array(repeating: 10, count: 640), count: 480))

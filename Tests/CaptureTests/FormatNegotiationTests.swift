@@ -201,7 +201,7 @@ import Testing
     @Test("blames the driver for a sizeimage too small for a picture")
     func shortImage() {
         let device = ScriptedDevice()
-        device.lengths = [1280 * 480 - 1]
+        device.lengths = [1280 * 480 - 1] as [UInt32]
         #expect(device.failure() == .driverMisbehaved("it granted buffers of 614399 bytes, not 614400"))
     }
 
@@ -238,7 +238,7 @@ import Testing
     func planeCount(count: Int) {
         let device = ScriptedDevice.multiPlanar()
         device.strides = Array(repeating: 704, count: count)
-        device.lengths = Array(repeating: 704 * 480, count: count)
+        device.lengths = Array(repeating: UInt32(704 * 480), count: count)
         #expect(
             device.failure()
                 == .unsupported("its format NM12 has \(count) memory planes; try another --format"))
@@ -249,7 +249,7 @@ import Testing
         let device = ScriptedDevice.multiPlanar()
         device.formats = [Format(pixelFormat: .nv12)]
         device.strides = [704]
-        device.lengths = [704 * 720]
+        device.lengths = [704 * 720] as [UInt32]
         let format = try device.stream().format
         #expect(format.planes.map(\.offset) == [0, 704 * 480])
     }

@@ -97,13 +97,11 @@ import Time
     func rates(codec: Codec) throws {
         record(try CodedStream(codec, frames: 30), to: "in.raw")
         #expect(try remux("in.raw", to: "own.mp4").description.frameRate == FrameRate(announced: 30, in: 1))
-        #expect(
-            ContainerContent(folder.path("own.mp4"))?.packets.map(\.presentation)
-                == (0..<30).map { $0 * 3000 })
+        let own = try #require(ContainerContent(folder.path("own.mp4")))
+        #expect(own.packets.map(\.presentation) == (0..<30).map { $0 * 3000 })
         _ = try remux("in.raw", frameRate: FrameRate(announced: 15, in: 1), to: "given.mp4")
-        #expect(
-            ContainerContent(folder.path("given.mp4"))?.packets.map(\.presentation)
-                == (0..<30).map { $0 * 6000 })
+        let given = try #require(ContainerContent(folder.path("given.mp4")))
+        #expect(given.packets.map(\.presentation) == (0..<30).map { $0 * 6000 })
     }
 
     @Test("refuses fewer times than pictures before creating anything")
@@ -191,15 +189,16 @@ import Time
         writeTimes((0..<30).map { Int64($0) * 40_000_000 }, to: "in.txt")
         var units = stream.units.map(\.allBytes)
         // A prefix NAL unit, which may lie between two slices of a picture.
-        units[13] = [0, 0, 0, 1, 0x80 | 14, 0x40, 0, 1, 7] + units[13]
+        let prefix: [UInt8] = [0, 0, 0, 1, 0x80 | 14, 0x40, 0, 1, 7]
+        units[13] = prefix + units[13]
         folder.write("prefix.raw", units.flatMap { $0 })
         let prefixed = try remux("prefix.raw", "in.txt", to: "prefix.mkv")
         #expect(prefixed.pictureCount == 23)
         let times = try #require(ContainerContent(folder.path("prefix.mkv"))).times
         #expect(times == (Array(0..<13) + Array(20..<30)).map { Int64($0) * 40_000_000 })
         // A sequence parameter set, as before a picture that never came.
-        let last = stream.units.flatMap(\.allBytes) + [0, 0, 0, 1, 0x80 | 0x67, 66, 0, 30, 7]
-        folder.write("end.raw", last)
+        let last: [UInt8] = [0, 0, 0, 1, 0x80 | 0x67, 66, 0, 30, 7]
+        folder.write("end.raw", stream.units.flatMap(\.allBytes) + last)
         #expect(try remux("end.raw", "in.txt", to: "end.mkv").pictureCount == 30)
     }
 
@@ -224,9 +223,10 @@ import Time
     func timesSurvive(_ kind: Case) throws {
         let stream = try CodedStream(kind.codec, bFrames: kind.bFrames)
         // Whole milliseconds with a gap, a burst and a pause of minutes.
+        let start = (0..<20).map { Int64($0 * 40) }
         let burst = (0..<10).map { Int64(3150 + $0 * 5) }
-        let milliseconds: [Int64] = (0..<20).map { $0 * 40 } + burst + (30..<60).map { 400_000 + $0 * 100 }
-        let times = milliseconds.map { $0 * 1_000_000 }
+        let end = (30..<60).map { Int64(400_000 + $0 * 100) }
+        let times = (start + burst + end).map { $0 * 1_000_000 }
         record(stream, to: "in.raw")
         writeTimes(times, to: "in.txt")
         _ = try remux("in.raw", "in.txt", to: "a.\(kind.format.rawValue)")

@@ -40,7 +40,8 @@ import Time
 
     @Test("survives any capture time")
     func hostileClock() {
-        let times = [Int64.max, .min, 0, .max, 1, .min, .min + 1, -1].map { Instant(nanoseconds: $0) }
+        let nanoseconds: [Int64] = [.max, .min, 0, .max, 1, .min, .min + 1, -1]
+        let times = nanoseconds.map { Instant(nanoseconds: $0) }
         for length in [Duration.nanoseconds(1), .seconds(1), .nanoseconds(Int64.max), .zero] {
             _ = cuts(SegmentSchedule(.time(length)), times)
         }

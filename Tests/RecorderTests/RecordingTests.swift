@@ -82,7 +82,7 @@ import Time
         isOver.open()
         let outcome = recording.finish()
         #expect(outcome.error == nil)
-        #expect(sink.sequences == (0..<7).map(UInt32.init) + (17..<23).map(UInt32.init))
+        #expect(sink.sequences == [UInt32](0..<7) + [UInt32](17..<23))
         #expect(sink.units.map(\.frameNumber) == Array(0..<13))
         #expect(sink.idrPositions == [0, 5, 7, 10])
         #expect(recording.counted.addUp)

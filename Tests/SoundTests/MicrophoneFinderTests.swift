@@ -11,7 +11,7 @@ import Testing
 
     /// A camera and a microphone in one USB device, another camera, and a sound card on the board.
     init() throws {
-        folder = try TemporaryFolder()
+        folder = TemporaryFolder()
         for path in [
             "devices/usb1/1-2/1-2:1.0", "devices/usb1/1-2/1-2:1.2", "devices/usb1/1-20/1-20:1.0",
             "devices/pci/0000:00:1f.3", "class/video4linux/video0", "class/video4linux/video2",

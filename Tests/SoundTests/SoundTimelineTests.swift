@@ -74,8 +74,9 @@ import Time
         let samples = room.listening.samples
         // Of a sine: x(n + 1) + x(n − 1) = 2 cos(ω) x(n). A sample left out or doubled is off by 0.04.
         let factor = Float(2 * cos(2 * Double.pi * 440 / 48_000))
-        let largest = (4801..<samples.count - 1).map {
-            abs(samples[$0 + 1] + samples[$0 - 1] - factor * samples[$0])
+        let largest = (4801..<samples.count - 1).map { index in
+            let expected = factor * samples[index]
+            return abs(samples[index + 1] + samples[index - 1] - expected)
         }
         .max()
         #expect(try #require(largest) < 0.003)

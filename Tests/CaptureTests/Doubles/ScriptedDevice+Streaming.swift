@@ -14,7 +14,7 @@ extension ScriptedDevice {
         device.capabilities = 0x0000_1000 | 0x0400_0000
         device.formats = [Format(pixelFormat: .nv12MultiPlanar)]
         device.strides = [704, 704]
-        device.lengths = [704 * 480, 704 * 240]
+        device.lengths = [704 * 480, 704 * 240] as [UInt32]
         return device
     }
 

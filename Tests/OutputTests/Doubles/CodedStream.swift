@@ -1,6 +1,7 @@
 import Bitstream
 import CTestFormat
 import Pictures
+import TestSupport
 import Testing
 import Time
 

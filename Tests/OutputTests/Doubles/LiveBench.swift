@@ -192,7 +192,7 @@ final class Peer {
     /// Bytes that it said and the sender has not read.
     var unread: Int {
         var count: Int32 = 0
-        ioctl(descriptor, UInt(TIOCOUTQ), &count)
+        _ = ioctl(descriptor, UInt(TIOCOUTQ), &count)
         return Int(count)
     }
 

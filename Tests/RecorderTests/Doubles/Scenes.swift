@@ -24,7 +24,9 @@ final class Scenes {
         generator = SeededGenerator(seed: seed)
         stillness = generator.bytes(format.minimumLengths[0]).enumerated().map { index, byte in
             // A texture with some edges.
-            UInt8(96 + (index % width) / 4 + Int(byte) % 16 + (index / width % 24 < 3 ? 40 : 0))
+            let (column, row) = (index % width, index / width)
+            let edge = row % 24 < 3 ? 40 : 0
+            return UInt8(96 + column / 4 + Int(byte) % 16 + edge)
         }
         self.noiseOnly = noiseOnly
     }

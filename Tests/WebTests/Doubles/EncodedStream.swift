@@ -1,5 +1,6 @@
 import Bitstream
 import CTestFormat
+import TestSupport
 import Testing
 
 /// A stream from libx264 or libx265, as its encoder's packets: one picture each, as Annex B.
