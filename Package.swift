@@ -209,6 +209,7 @@ let package = Package(
             name: "CamplayTests",
             dependencies: [
                 "camplay", "Decoder", "Pictures", "Bitstream", "Sound", "Threading", "Time", "CFFmpeg",
+                "TestSupport",
             ]),
         .testTarget(name: "HTTPTextTests", dependencies: ["HTTPText"]),
         .testTarget(
@@ -228,7 +229,7 @@ let package = Package(
             name: "SoundTests",
             dependencies: ["Sound", "Files", "Threading", "Time", "CFFmpeg", "TestSupport"]),
         .testTarget(name: "TimeTests", dependencies: ["Time", "TestSupport"]),
-        .testTarget(name: "ProcessesTests", dependencies: ["Processes"]),
+        .testTarget(name: "ProcessesTests", dependencies: ["Processes", "TestSupport"]),
         .testTarget(name: "TextTests", dependencies: ["Text"]),
         .testTarget(name: "InspectionTests", dependencies: ["Inspection", "Bitstream", "Time"]),
         .testTarget(name: "SettingsTests", dependencies: ["Settings"]),
@@ -253,4 +254,19 @@ for target in package.targets where target.type != .test {
         (target.swiftSettings ?? []) + [
             .unsafeFlags(["-Xfrontend", "-function-sections"], .when(configuration: .release))
         ]
+}
+
+/// What touches every byte of a stream or a picture: without optimization, the unit tests of a debug build take a quarter
+/// of an hour.
+for target in package.targets where ["Bitstream", "CColor", "CYUV", "CGlyphs"].contains(target.name) {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+    target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(["-O2"], .when(configuration: .debug))]
+}
+
+/// A release build optimizes only those tests that count allocations, which code that is not optimized makes itself:
+/// the rest would take as long to compile as the programs.
+let counting = ["EncoderTests", "MotionTests", "OutputTests", "RecorderTests"]
+
+for target in package.targets where target.type == .test && !counting.contains(target.name) {
+    target.swiftSettings = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 }

@@ -1,5 +1,6 @@
 import CFFmpeg
 import Synchronization
+import TestSupport
 import Testing
 import Threading
 import Time
@@ -8,7 +9,7 @@ import Time
 @testable import camplay
 
 /// How pictures reach the thread that shows them.
-@Suite(.timeLimit(.minutes(1))) struct PresentationTests {
+@Suite(.hangGuard) struct PresentationTests {
     private let interruption: Interruption
     private let presentation: Presentation
 

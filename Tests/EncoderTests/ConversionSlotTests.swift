@@ -9,7 +9,7 @@ import Time
 @testable import Encoder
 
 /// Slots that another thread may fill.
-@Suite(.timeLimit(.minutes(1))) struct ConversionSlotTests {
+@Suite(.hangGuard) struct ConversionSlotTests {
     private let format: PictureFormat
     private let memory: PictureMemory
     private let slot: ConversionSlot

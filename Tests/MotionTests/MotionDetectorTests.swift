@@ -7,7 +7,7 @@ import Time
 @testable import Motion
 
 /// What moves is seen, and what only looks as if it did is not. The thresholds were chosen with the seeds 1 to 8.
-@Suite(.timeLimit(.minutes(5))) struct MotionDetectorTests {
+@Suite(.hangGuard) struct MotionDetectorTests {
     private static let size = PictureSize(80, 60)!
     private static let seeds: [UInt64] = [101, 102]
 

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 import Threading
 import Time
@@ -6,7 +7,7 @@ import Time
 @testable import Network
 
 /// Sockets that listen and connect, on this machine's loopback.
-@Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+@Suite(.hangGuard) struct ConnectionTests {
     private let loopback = SocketAddress(port: 0)
     private let patience = Duration.seconds(5)
 

@@ -7,7 +7,7 @@ import Threading
 @testable import Network
 
 /// The conversation with a server, which a test writes.
-@Suite(.timeLimit(.minutes(1))) struct RTSPPublicationTests {
+@Suite(.hangGuard) struct RTSPPublicationTests {
     private let server: ScriptedServer
 
     init() throws { server = try ScriptedServer() }

@@ -8,7 +8,7 @@ import Threading
 @testable import Output
 
 /// Whole live outputs, on this machine's loopback.
-@Suite(.timeLimit(.minutes(1))) struct BroadcastSinkTests {
+@Suite(.hangGuard) struct BroadcastSinkTests {
     private let log = EventLog()
 
     private func listen(_ address: SocketAddress = SocketAddress(port: 0)) throws(OutputError)

@@ -6,7 +6,7 @@ import Threading
 @testable import Output
 
 /// Files are flushed to the disk while they grow, and a failing disk is reported.
-@Suite(.timeLimit(.minutes(1))) struct DiskSynchronizerTests {
+@Suite(.hangGuard) struct DiskSynchronizerTests {
     private let folder = TemporaryFolder()
 
     /// A descriptor on which every `fdatasync` fails, with EBADF (open(2), O_PATH).

@@ -2,6 +2,7 @@ import Bitstream
 import Glibc
 import Network
 import Synchronization
+import TestSupport
 import Testing
 import Threading
 import Time
@@ -92,7 +93,7 @@ import Time
         #expect(server.hasEnded)
     }
 
-    @Test("a relay knows why its peer is gone, and what that may not have got", .timeLimit(.minutes(1)))
+    @Test("a relay knows why its peer is gone, and what that may not have got", .hangGuard)
     func relay() throws {
         let bench = try LiveBench(mostReceivers: 1)
         let begun = Interruption()!
@@ -115,7 +116,7 @@ import Time
 
     @Test(
         "what a relay's peer confirmed nothing of was not received, where that is certain",
-        .timeLimit(.minutes(1)), arguments: [true, false])
+        .hangGuard, arguments: [true, false])
     func refused(unconfirmedIsLost: Bool) throws {
         let bench = try LiveBench(mostReceivers: 1, startsAtLatestKeyframe: true)
         let begun = Interruption()!
@@ -137,7 +138,7 @@ import Time
     }
 
     @Test(
-        "the stream has ended for a relay once it has sent the rest, which may fail", .timeLimit(.minutes(1)),
+        "the stream has ended for a relay once it has sent the rest, which may fail", .hangGuard,
         arguments: [nil, Relay.Failure.silent(for: .seconds(2))])
     func relayEnd(failure: Relay.Failure?) throws {
         let bench = try LiveBench(mostReceivers: 1)
@@ -159,7 +160,7 @@ import Time
         #expect(bench.receivers[0].departure == (failure == nil ? .ended : .silent(for: .seconds(2))))
     }
 
-    @Test("a relay that does not send the rest in time is cut off", .timeLimit(.minutes(1)))
+    @Test("a relay that does not send the rest in time is cut off", .hangGuard)
     func relayCutOff() throws {
         let bench = try LiveBench(mostReceivers: 1)
         let (_, relay) = try startRelay { (_, _) throws(Relay.Failure) in }
@@ -192,7 +193,7 @@ import Time
         return (NearEnd(started.takeSocket()), relay)
     }
 
-    @Test("a relay gets what was written before its socket was closed", .timeLimit(.minutes(1)))
+    @Test("a relay gets what was written before its socket was closed", .hangGuard)
     func relayed() throws {
         let counter = Counter()
         let (near, relay) = try startRelay { (socket, _) throws(Relay.Failure) in

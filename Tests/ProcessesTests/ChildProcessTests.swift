@@ -1,8 +1,9 @@
 import Processes
+import TestSupport
 import Testing
 
 /// What happens to processes that hang or are killed.
-@Suite(.timeLimit(.minutes(1))) struct ChildProcessTests {
+@Suite(.hangGuard) struct ChildProcessTests {
     private func run(_ script: String, patience: Duration? = nil) -> ChildProcess.Ending {
         ChildProcess.run(program: "/bin/sh", ["-c", script], patience: patience)
     }

@@ -4,6 +4,7 @@ import Files
 import Glibc
 import Output
 import Pictures
+import TestSupport
 import Testing
 import Threading
 
@@ -16,7 +17,7 @@ import Threading
 /// converts each picture like the real one, and then finishes packets that libx264 made in advance.
 @Suite(
     .enabled(if: allocations_can_be_counted(), "counts in optimised code without a sanitizer"),
-    .timeLimit(.minutes(1)))
+    .hangGuard)
 struct AllocationTests {
     /// The frames between which a thread's allocations count.
     static let window = 40..<140

@@ -1,12 +1,13 @@
 import Capture
 import Encoder
 import Output
+import TestSupport
 import Testing
 
 @testable import Recorder
 
 /// A camera that is started before its recording begins.
-@Suite(.timeLimit(.minutes(1))) struct CapturingTests {
+@Suite(.hangGuard) struct CapturingTests {
     private func record(
         _ capturing: Capturing, to sink: ScriptedSink, limits: RecordingLimits = RecordingLimits()
     ) throws -> Recording {

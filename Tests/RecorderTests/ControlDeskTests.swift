@@ -3,13 +3,14 @@ import Capture
 import ControlProtocol
 import Encoder
 import Network
+import TestSupport
 import Testing
 import Threading
 
 @testable import Recorder
 
 /// Commands of the control socket, and what they do to a recording.
-@Suite(.timeLimit(.minutes(1))) struct ControlDeskTests {
+@Suite(.hangGuard) struct ControlDeskTests {
     private let control = RecordingControl()
     private let stop: Interruption
     private let recording: Recording

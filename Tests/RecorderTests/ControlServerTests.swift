@@ -7,7 +7,7 @@ import Threading
 @testable import Recorder
 
 /// Commands through a socket, and arbitrary other input.
-@Suite(.timeLimit(.minutes(1))) struct ControlServerTests {
+@Suite(.hangGuard) struct ControlServerTests {
     private let temporary = TemporaryFolder()
     private var folder: String { temporary.path }
     private var path: String { "\(folder)/socket" }

@@ -12,7 +12,7 @@ import Time
 @testable import Recorder
 
 /// Pictures that are converted while others are encoded.
-@Suite(.timeLimit(.minutes(1))) struct ConversionAheadTests {
+@Suite(.hangGuard) struct ConversionAheadTests {
     private let pictures: Pictures
     private let frames = BoundedQueue<PixelBuffer>(capacity: 32)
     private let memories: [PictureMemory]

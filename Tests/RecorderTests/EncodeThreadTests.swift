@@ -1,13 +1,14 @@
 import Bitstream
 import Encoder
 import Pictures
+import TestSupport
 import Testing
 import Threading
 
 @testable import Recorder
 
 /// Encoders whose calls never return, and a watchdog that the test drives.
-@Suite(.timeLimit(.minutes(1))) struct EncodeThreadTests {
+@Suite(.hangGuard) struct EncodeThreadTests {
     /// Tracks with encoders that hang, and everything that they need.
     final class Bench: @unchecked Sendable {
         // Safe to share: belongs to the encode thread while there is one.

@@ -9,7 +9,7 @@ import Time
 @testable import Recorder
 
 /// An output whose writer hangs while others continue.
-@Suite(.timeLimit(.minutes(1))) struct RecordingOutputTests {
+@Suite(.hangGuard) struct RecordingOutputTests {
     /// A sink that hangs in its first access unit until a test releases it.
     private struct Bench {
         let sink = ScriptedSink()

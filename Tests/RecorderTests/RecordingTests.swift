@@ -13,7 +13,7 @@ import Time
 @testable import Recorder
 
 /// Whole recordings, with three threads.
-@Suite(.timeLimit(.minutes(1))) struct RecordingTests {
+@Suite(.hangGuard) struct RecordingTests {
     private func record(
         _ stream: any CaptureStream, _ encoder: any PictureEncoder = ScriptedEncoder(),
         to sink: any AccessUnitSink, limits: RecordingLimits = RecordingLimits(),

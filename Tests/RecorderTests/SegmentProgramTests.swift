@@ -10,7 +10,7 @@ import Time
 @testable import Recorder
 
 /// Programs for finished files, with real ones.
-@Suite(.timeLimit(.minutes(2))) struct SegmentProgramTests {
+@Suite(.hangGuard) struct SegmentProgramTests {
     private let folder = TemporaryFolder()
     private let events = Events()
 

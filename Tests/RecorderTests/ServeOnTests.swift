@@ -12,7 +12,7 @@ import ControlProtocol
 @testable import Recorder
 
 /// Files that end while live outputs continue.
-@Suite(.timeLimit(.minutes(1))) struct ServeOnTests {
+@Suite(.hangGuard) struct ServeOnTests {
     private let file = ScriptedSink()
     private let live = ScriptedSink()
 

@@ -1,6 +1,7 @@
 import Bitstream
 import Output
 import Sound
+import TestSupport
 import Testing
 import Threading
 import Time
@@ -9,7 +10,7 @@ import Time
 @testable import Recorder
 
 /// Whatever a microphone does, it costs no picture.
-@Suite(.timeLimit(.minutes(1))) struct SoundTrackTests {
+@Suite(.hangGuard) struct SoundTrackTests {
     /// Delivers noise, and then does what a test wants.
     private final class ScriptedMicrophone: SoundSource {
         let name = "scripted"

@@ -11,7 +11,7 @@ import Time
 @testable import Recorder
 
 /// A picture that is taken out of a running recording.
-@Suite(.timeLimit(.minutes(1))) struct StillRequestTests {
+@Suite(.hangGuard) struct StillRequestTests {
     /// Takes a picture while another thread shows pictures, which wait for nothing.
     private func take(
         _ request: StillRequest, from show: @escaping @Sendable () -> Void

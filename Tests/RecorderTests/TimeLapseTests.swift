@@ -2,6 +2,7 @@ import Bitstream
 import Encoder
 import Output
 import Pictures
+import TestSupport
 import Testing
 import Time
 
@@ -9,7 +10,7 @@ import Time
 @testable import Recorder
 
 /// Whole recordings that play faster than they were captured. The source has ten frames a second.
-@Suite(.timeLimit(.minutes(1))) struct TimeLapseTests {
+@Suite(.hangGuard) struct TimeLapseTests {
     private func record(
         _ events: [ScriptedStream.Event], every interval: Duration, to sink: ScriptedSink,
         limits: RecordingLimits = RecordingLimits(), keyframes: KeyframeInterval = .frames(5),

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Threading
 import Time
@@ -5,7 +6,7 @@ import Time
 @testable import Sound
 
 /// Samples come from a thread of their own, which may hang.
-@Suite(.timeLimit(.minutes(1))) struct MicrophoneReaderTests {
+@Suite(.hangGuard) struct MicrophoneReaderTests {
     /// Counts, and says when it is closed.
     private final class Counting: SoundSource {
         let name = "counting"

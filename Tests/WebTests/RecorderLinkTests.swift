@@ -5,7 +5,7 @@ import Testing
 
 @testable import Web
 
-@Suite("asking a recorder", .timeLimit(.minutes(1)))
+@Suite("asking a recorder", .hangGuard)
 struct RecorderLinkTests {
     private let folder = TemporaryFolder()
     private let loop = MultiThreadedEventLoopGroup.singleton.next()
