@@ -3,6 +3,13 @@
 
 LAB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 LAB_CACHE=${CAMREC_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/camrec-lab}
+# The build of the unit tests and of the programs beside them: optimised, as users run them, for only such builds allocate
+# nothing for a frame; with CAMREC_BUILD=debug the one of swift test, which follows a change sooner.
+if [ "${CAMREC_BUILD-}" = debug ]; then
+    test_options=() test_build=.build/debug
+else
+    test_options=(-c release -Xswiftc -enable-testing --scratch-path .build-optimised) test_build=.build-optimised/release
+fi
 # The program under test. A run of the lab by hand may name another build.
 CAMREC=${CAMREC:-$(cd "$LAB/../.." && pwd)/.build/release/camrec}
 CAMPLAY=${CAMPLAY:-$(dirname "$CAMREC")/camplay}

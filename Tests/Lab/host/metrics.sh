@@ -5,14 +5,7 @@ set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 begin
 
-# Only the tool of its package, which starts a server where it is installed.
-fetch_promtool() {
-    [ ! -x "$LAB_CACHE/promtool" ] || return 0
-    mkdir -p package "$LAB_CACHE"
-    (cd package && apt-get -qq -o APT::Sandbox::User=root download prometheus && dpkg -x prometheus_*.deb .) || return
-    mv package/usr/bin/promtool "$LAB_CACHE/promtool"
-}
-check "metrics: Prometheus's tool is there" fetch_promtool
+promtool=$("$LAB/verify/fetch-promtool") || { fail "metrics: Prometheus's tool is there" "status $?" && exit; }
 
 nobody=tcp://127.0.0.1:1 # a port that no program uses
 recording() { # a file whose name needs escapes, a live output, and one that nobody receives
@@ -29,7 +22,7 @@ has_keyframes() { # COUNT
     "$CAMREC" ctl ctl stats --prometheus >metrics && [ "$(value "camrec_output_keyframes_total{recording=\"ctl\",$file}")" -ge "$1" ]
 }
 check "metrics: of a recording that runs" await 30 has_keyframes 2
-check "metrics: promtool finds nothing wrong" "$LAB_CACHE/promtool" check metrics <metrics
+check "metrics: promtool finds nothing wrong" "$promtool" check metrics <metrics
 first=$(value 'camrec_captured_frames_total{recording="ctl"}')
 check "metrics: no receiver" test "$(value 'camrec_output_receivers{recording="ctl",output="unix:live"}')" = 0
 check "metrics: what nobody received is not written" test "$(value "camrec_output_written_frames_total{recording=\"ctl\",output=\"$nobody\"}")" = 0

@@ -1,21 +1,19 @@
 #!/bin/bash
 # Each session property, requested from one real driver on the emulated GPU: runs the unit tests' table on it. Rates are
 # read from the calls to libva, because the emulated GPU has no rate control.
-# usage: properties.sh radeonsi|iHD [TESTS]      TESTS: the built unit tests; by default the optimised ones if they exist
+# usage: properties.sh radeonsi|iHD [TESTS]      TESTS: the built unit tests, if not those of build.sh
 set -euo pipefail
 # shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 driver=${1:?usage: properties.sh radeonsi|iHD [TESTS]}
 repository=$(cd "$LAB/../.." && pwd)
-tests=${2:-$repository/.build-optimised/release/camrecPackageTests.xctest}
-[ -x "$tests" ] || tests=$repository/.build/debug/camrecPackageTests.xctest
-tests=$(readlink -m "$tests")
+tests=$(readlink -m "${2:-$repository/$test_build/camrecPackageTests.xctest}")
 begin
 
 if ! has_gpu "properties: $driver" "$driver" 'H264.*EncSlice'; then
     : # counted
 elif [ ! -x "$tests" ]; then
-    fail "properties: $driver" "no unit tests in $tests; build them with swift build --build-tests"
+    fail "properties: $driver" "no unit tests in $tests; build them with Tests/Lab/host/build.sh"
 else
     status=0
     # The pictures are not examined.

@@ -549,7 +549,7 @@ TEXT = """\
 
 Does `camrec inspect` read streams as libavcodec does? Its output is compared, value by value, with libavcodec's
 `trace_headers` filter and with ffprobe. `Tests/Lab/host/reference.sh --table docs/held-to-libavcodec.md` makes this
-page; `scripts/test` makes the same comparisons.
+page; `scripts/test --lab` makes the same comparisons.
 
 {checks} comparisons of {streams} streams, of which {failures} differ: {elements} syntax elements, {slices} slices,
 {messages} SEI messages and {pictures} access units, with the libavcodec of ffmpeg {version}.

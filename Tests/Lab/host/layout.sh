@@ -1,0 +1,22 @@
+#!/bin/bash
+# What the sources look like: targets, format, scripts.
+set -euo pipefail
+# shellcheck source=../lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
+begin
+cd "$LAB/../.."
+
+# Folders that Package.swift does not name are not built, and nobody would notice.
+tests_are_named() {
+    local folder status=0
+    for folder in Tests/*Tests; do
+        grep -q "name: \"$(basename "$folder")\"" Package.swift || { echo "$folder is not in Package.swift" && status=1; }
+    done
+    return $status
+}
+check "layout: each folder of tests is built" tests_are_named
+check "layout: each target names what it imports" "$PYTHON" "$LAB/verify/targets.py" . Tests/Fuzz Tests/Benchmark
+check "layout: swift format" swift format lint --strict --parallel --recursive Package.swift Sources Tests
+# shellcheck disable=SC2046 # no spaces in them
+check "layout: shellcheck" shellcheck --severity=warning $(grep -rlE '^#!/bin/bash' scripts .ci debian packaging Tests/Lab --include='*' | grep -v /webcam/guest)
+finish
