@@ -91,7 +91,7 @@ rings() { # COMMAND...: makes the event happen
     "$CAMREC" --device test --size 320x240 --fps 50 --keyframe-interval 10 --encoder software --ring 1s --post 500ms --control-socket ring/socket --report ring.json \
         'ring/a-%Y.h264' ring/b.mkv 2>stderr &
     pid=$!
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         if grep -q '"captured":1[0-9][0-9]' <("$CAMREC" ctl ring/socket stats 2>&1); then break; fi
         sleep 0.1
     done
@@ -105,9 +105,10 @@ rings() { # COMMAND...: makes the event happen
     sleep 0.5
     kill -TERM $pid
     wait $pid || { cat stderr; return 1; }
-    # Each writer learns of the event between two pictures, which need not be the same two.
+    # Each writer learns of the event between two pictures, which need not be the same two. On a busy machine the ring has
+    # fewer pictures than its time would hold: those that came late are counted.
     is_sound "ring/a-$(date +%Y).h264" --keyframe-interval 10 && ffmpeg -nostdin -v error -xerror -i ring/b.mkv -f null - &&
-        report ring.json '75 <= outputs[0].written <= 130' 'outputs[0].segments.count == 1' 'abs(outputs[1].written - outputs[0].written) <= 20'
+        report ring.json '75 - frames.droppedByUs <= outputs[0].written <= 130' 'outputs[0].segments.count == 1' 'abs(outputs[1].written - outputs[0].written) <= 20'
 }
 by_signal() { kill -USR2 "$pid"; }
 by_socket() { "$CAMREC" ctl ring/socket trigger; }
