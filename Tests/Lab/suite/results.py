@@ -66,9 +66,9 @@ def measured():
 
 
 def costs(stages):
-    """What each stage is expected to cost; one that was never measured, as much as most."""
+    """What each stage is expected to cost. One that was never measured is taken for long, so that it does not come last."""
     known = measured()
-    return {stage.name: known.get(stage.name, Cost()) for stage in stages}
+    return {stage.name: known.get(stage.name, Cost(wall=600, processor=600)) for stage in stages}
 
 
 def mutants_by_stage():

@@ -13,8 +13,8 @@ MORE_STAGES = 1
 class Cost:
     """What a stage took alone: seconds of the clock and of the processors, and how many checks it made."""
 
-    wall: float = 60
-    processor: float = 60
+    wall: float
+    processor: float
     checks: int = 0
 
     @property
