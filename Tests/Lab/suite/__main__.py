@@ -88,7 +88,7 @@ def main():
         options.lab = True
         stages = planned(options)
         seconds, used = simulate(stages, kept.costs(stages), options.simulate)
-        print(f"simulated, not measured: {seconds / 60:.0f} minutes on {options.simulate} processors, {used:.0%} of them busy")
+        print(f"simulated, not measured: {seconds / 60:.0f} minutes with --jobs {options.simulate}, processors {used:.0%} busy")
     else:
         status = 0
         for round in range(1, options.rounds + 1):

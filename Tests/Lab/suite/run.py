@@ -47,9 +47,6 @@ class Running:
 
 def isolated(stage):
     command = [str(REPOSITORY / stage.command[0]), *stage.command[1:]]
-    if stage.is_background:
-        # Not nice: swift build gives the compiler the usual priority.
-        command = ["chrt", "--idle", "0", *command]
     if not stage.is_online and os.geteuid() == 0 and shutil.which("ip"):
         command = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", *command]
     return command

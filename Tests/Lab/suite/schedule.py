@@ -40,15 +40,14 @@ class Schedule:
             self.urgency[stage.name] = costs[stage.name].wall + max(after, default=0)
 
     def load(self, stage):
-        # What runs in the background takes only what the others leave.
-        return 0 if stage.is_background and self.jobs > 1 else min(self.costs[stage.name].load, self.jobs)
+        return min(self.costs[stage.name].load, self.jobs)
 
     def next(self):
         """A stage to begin now, or None."""
         ready = [stage for stage in self.waiting if self.ended.issuperset(self.needs[stage.name])]
         busy = sum(map(self.load, self.running))
         for stage in sorted(ready, key=lambda stage: -self.urgency[stage.name]):
-            if self.running and (self.jobs == 1 or not self.fits(stage, busy)):
+            if not self.fits(stage, busy):
                 continue
             self.waiting.remove(stage)
             self.running.append(stage)
@@ -56,10 +55,10 @@ class Schedule:
         return None
 
     def fits(self, stage, busy):
-        if stage.is_background:
-            return not any(other.is_background for other in self.running)
-        stages = sum(not other.is_background for other in self.running)
-        return not busy or busy + self.load(stage) <= self.jobs * OVERCOMMITMENT and stages < self.jobs + MORE_STAGES
+        if not self.running:
+            return True
+        room = self.jobs * OVERCOMMITMENT - busy
+        return self.jobs > 1 and self.load(stage) <= room and len(self.running) < self.jobs + MORE_STAGES
 
     def end(self, stage):
         self.running.remove(stage)

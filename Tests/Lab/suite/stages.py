@@ -18,8 +18,6 @@ class Stage:
     limit: int = 1500
     # Other commands, by the largest tier of the run; "need" is for runs that only need what the stage makes.
     instead: dict = dataclasses.field(default_factory=dict)
-    # Takes only the processor time that the other stages leave.
-    is_background: bool = False
     # Needs more of the network than the loopback: package archives, a name server, a route. All others have a network of
     # their own where root can give them one, so that two stages never meet at a port.
     is_online: bool = False
@@ -53,7 +51,8 @@ def fault(name):
 
 
 def distribution(name, *arguments, **options):
-    return Stage(name, (f"{LAB}/distribution", *arguments), needs=("packages",), limit=7200, is_online=True, **{"tier": "distributions", **options})
+    # It takes the packages' sources from the folder in which the programs are built.
+    return Stage(name, (f"{LAB}/distribution", *arguments), needs=("release-build",), limit=7200, is_online=True, **{"tier": "distributions", **options})
 
 
 HARDWARE = {"needs": ("programs", "gpu-drivers")}
@@ -102,8 +101,7 @@ STAGES = (
     guest("guest-grabbers", f"{GUEST}/grabbers.sh", limit=1200, **WEBCAM),
     guest("guest-unattended", f"{GUEST}/unattended.sh", "--systemd", **WEBCAM),
     guest("guest-documents", f"{GUEST}/documents.sh"),
-    # Nothing waits for it.
-    distribution("debian-13", "trixie", "--build", tier="lab", is_background=True, instead={"full": (f"{LAB}/distribution", "trixie", "--drivers"), "distributions": (f"{LAB}/distribution", "trixie", "--drivers")}),
+    distribution("debian-13", "trixie", "--build", tier="lab", instead={"full": (f"{LAB}/distribution", "trixie", "--drivers"), "distributions": (f"{LAB}/distribution", "trixie", "--drivers")}),
     guest("guest-everyday", f"{GUEST}/everyday.sh", tier="full", **WEBCAM),
     guest("guest-sound", f"{GUEST}/sound.sh", limit=900, tier="full"),
     guest("guest-microphone", f"{GUEST}/microphone.sh", limit=900, tier="full", **WEBCAM),
