@@ -34,31 +34,37 @@ class Schedule:
         self.ended = set()
         planned = {stage.name for stage in stages}
         self.needs = {stage.name: [need for need in stage.needs if need in planned] for stage in stages}
+        self.guests = max(1, jobs // 2)
         self.urgency = {}
+        guests = 0.0
         for stage in reversed(stages):  # a stage stands behind what it needs
             after = [self.urgency[other.name] for other in stages if stage.name in self.needs[other.name]]
             self.urgency[stage.name] = costs[stage.name].wall + max(after, default=0)
+            if stage.is_guest:  # they wait for each other
+                guests += costs[stage.name].wall / self.guests
+                self.urgency[stage.name] = max(guests, self.urgency[stage.name])
 
     def load(self, stage):
         return min(self.costs[stage.name].load, self.jobs)
 
     def next(self):
         """A stage to begin now, or None."""
-        ready = [stage for stage in self.waiting if self.ended.issuperset(self.needs[stage.name])]
-        busy = sum(map(self.load, self.running))
-        for stage in sorted(ready, key=lambda stage: -self.urgency[stage.name]):
-            if not self.fits(stage, busy):
-                continue
-            self.waiting.remove(stage)
-            self.running.append(stage)
-            return stage
-        return None
+        ready = [stage for stage in self.waiting if self.ended.issuperset(self.needs[stage.name]) and self.may_begin(stage)]
+        ready.sort(key=lambda stage: -self.urgency[stage.name])
+        room = self.jobs * OVERCOMMITMENT - sum(map(self.load, self.running))
+        fitting = [stage for stage in ready if self.load(stage) <= room]
+        # Where none fits, a processor is shared rather than left to one stage that also waits.
+        chosen = next(iter(fitting or (ready if len(self.running) < self.jobs else [])), None)
+        if chosen:
+            self.waiting.remove(chosen)
+            self.running.append(chosen)
+        return chosen
 
-    def fits(self, stage, busy):
-        if not self.running:
-            return True
-        room = self.jobs * OVERCOMMITMENT - busy
-        return self.jobs > 1 and self.load(stage) <= room and len(self.running) < self.jobs + MORE_STAGES
+    def may_begin(self, stage):
+        if self.jobs == 1:
+            return not self.running
+        guests = sum(other.is_guest for other in self.running)
+        return len(self.running) < self.jobs + MORE_STAGES and not (stage.is_guest and guests >= self.guests)
 
     def end(self, stage):
         self.running.remove(stage)

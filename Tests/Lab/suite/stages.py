@@ -23,14 +23,17 @@ class Stage:
     is_online: bool = False
     # A failure of it is told from failures of tests.
     is_build: bool = False
+    # Emulates a machine of two processors.
+    is_guest: bool = False
 
     def in_run(self, tiers):
         """The stage as a run of these tiers has it."""
         largest = max(tiers, key=TIERS.index)
         build = "build" if largest == "basic" else "release-build"
-        return dataclasses.replace(
-            self, command=self.instead.get(largest, self.command), needs=tuple(build if need == "programs" else need for need in self.needs)
-        )
+        needs = tuple(build if need == "programs" else need for need in self.needs)
+        if self.name == "build" and build == "release-build":
+            needs += (build,)  # which the guests wait for, the longest of all
+        return dataclasses.replace(self, command=self.instead.get(largest, self.command), needs=needs)
 
     def as_need(self):
         """The stage where only what it makes is wanted."""
@@ -43,7 +46,7 @@ def host(name, *arguments, script=None, **options):
 
 def guest(name, script, *options, limit=2400, needs=("guest-kernel", "programs"), **more):
     # The guest's own limit comes first, and says more.
-    return Stage(name, (f"{LAB}/guest/run", *options, "--limit", str(limit), *script.split()), needs=needs, limit=limit + 100, **more)
+    return Stage(name, (f"{LAB}/guest/run", *options, "--limit", str(limit), *script.split()), needs=needs, limit=limit + 100, is_guest=True, **more)
 
 
 def fault(name):
@@ -61,8 +64,8 @@ GUEST, DRIVERS = f"{LAB}/guest", ("radeonsi", "iHD")
 
 STAGES = (
     host("packages", script="install-packages", tier="basic", needs=(), is_online=True),
-    host("build", script="build", tier="basic", needs=("packages",), limit=3600, is_online=True, is_build=True),
     host("release-build", script="quickstart", needs=("packages",), limit=3600, is_online=True, is_build=True, instead={"need": ("scripts/build",)}),
+    host("build", script="build", tier="basic", needs=("packages",), limit=3600, is_online=True, is_build=True),
     host("unit", tier="basic", needs=("build",)),
     host("gpu-drivers", "gpu", script="fetch", tier="basic", needs=("packages",), is_online=True),
     host("software", tier="basic"),

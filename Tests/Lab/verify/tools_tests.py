@@ -122,6 +122,11 @@ class Stages(unittest.TestCase):
         stages = self.stages(a=(), b=(), c=(), d=())
         self.assertEqual(max(map(len, self.order(stages, {name: Cost(10, 1) for name in "abcd"}, 2))), 3)
 
+    def test_a_guest_takes_two_processors(self):
+        stages = [Stage(name, ("true",), needs=(), is_guest=True) for name in "abcd"]
+        costs = {name: Cost(10, 1) for name in "abcd"}
+        self.assertEqual([max(map(len, self.order(stages, costs, jobs))) for jobs in (1, 2, 3, 4)], [1, 1, 1, 2])
+
     def test_a_simulation_shares_the_processors(self):
         stages = self.stages(a=(), b=())
         self.assertEqual(simulate(stages, {name: Cost(10, 10) for name in "ab"}, 2)[0], 10)
