@@ -46,6 +46,12 @@ def planned(options):
     return [stage if stage in chosen else stage.as_need() for stage in with_needs(chosen, stages) if stage in chosen or stage.name != "packages"]
 
 
+def positive(word):
+    if not word.isdecimal() or int(word) < 1:
+        raise argparse.ArgumentTypeError(f"'{word}' is no number from 1 on")
+    return int(word)
+
+
 def parsed(arguments):
     parser = argparse.ArgumentParser(prog="test", usage="test [--lab | --full | --distributions | --help] [OPTION]...", add_help=False)
     parser.add_argument("--help", "-h", action="store_true")
@@ -53,15 +59,15 @@ def parsed(arguments):
         parser.add_argument(f"--{tier}", action="store_true")
     parser.add_argument("--stage", nargs="+", metavar="NAME")
     parser.add_argument("--filter")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--jobs", type=positive, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--rounds", type=positive, default=1)
     parser.add_argument("--load", type=int, default=0)
     parser.add_argument("--debug", action="store_true")
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--list", nargs="?", const="", choices=["", *TIERS])
     parser.add_argument("--times", action="store_true")
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--simulate", type=int, metavar="N")
+    parser.add_argument("--simulate", type=positive, metavar="N")
     parser.add_argument("--flakes", action="store_true")
     return parser.parse_args(arguments)
 
