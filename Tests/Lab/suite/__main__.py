@@ -46,6 +46,12 @@ def planned(options):
     return [stage if stage in chosen else stage.as_need() for stage in with_needs(chosen, stages) if stage in chosen or stage.name != "packages"]
 
 
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        print(f"test: {message}; scripts/test --help explains the options", file=sys.stderr)
+        sys.exit(64)
+
+
 def positive(word):
     if not word.isdecimal() or int(word) < 1:
         raise argparse.ArgumentTypeError(f"'{word}' is no number from 1 on")
@@ -53,7 +59,7 @@ def positive(word):
 
 
 def parsed(arguments):
-    parser = argparse.ArgumentParser(prog="test", usage="test [--lab | --full | --distributions | --help] [OPTION]...", add_help=False)
+    parser = Parser(prog="test", usage="test [--lab | --full | --distributions | --help] [OPTION]...", add_help=False)
     parser.add_argument("--help", "-h", action="store_true")
     for tier in TIERS[1:]:
         parser.add_argument(f"--{tier}", action="store_true")
