@@ -1,5 +1,4 @@
 import Bitstream
-import Files
 import Glibc
 import Output
 import Threading
@@ -56,13 +55,11 @@ final class FileSource: ByteSource {
     }
 
     private func startsAsContainer() throws(PlayError) -> Bool {
-        try withTemporaryBytes(count: 4096, alignment: 16) { (head) throws(PlayError) in
-            let count = pread(descriptor, head.baseAddress, head.count, 0)
-            guard count >= 0 else { throw .readFailed(name, errno: errno) }
-            let bytes = UnsafeRawBufferPointer(rebasing: head[..<count])
-            if case .container = StreamKind(head: bytes.bytes, isWhole: false) { return true }
-            return false
-        }
+        var head = [UInt8](repeating: 0, count: 4096)
+        let count = head.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        guard count >= 0 else { throw .readFailed(name, errno: errno) }
+        let kind = StreamKind(head: head.span.bytes.extracting(first: count), isWhole: false)
+        return if case .container = kind { true } else { false }
     }
 
     deinit { if descriptor != STDIN_FILENO { close(descriptor) } }

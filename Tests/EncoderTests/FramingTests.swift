@@ -208,7 +208,7 @@ private let sizes = ["64x48", "54x50", "63x47", "161x35", "2x2", "1x1", "3x2", "
 
     @Test(
         "nothing is allocated for a picture",
-        .enabled(if: allocations_can_be_counted(), "counts in optimised code without a sanitizer"))
+        .enabled(if: allocations_can_be_counted(), "counts in optimized code without a sanitizer"))
     func allocations() throws {
         let film = try Film(.yuyv, 320, 240)
         let framings =

@@ -246,7 +246,7 @@ struct TextReader {
 
     @Test(
         "nothing is allocated for a text, whether it changes or not",
-        .enabled(if: allocations_can_be_counted(), "counts in optimised code without a sanitizer"))
+        .enabled(if: allocations_can_be_counted(), "counts in optimized code without a sanitizer"))
     func allocations() throws {
         let format = try Film(.yuyv, 640, 480).format
         let memory = [noise(640 * 480 * 2, seed: 5)]

@@ -161,7 +161,7 @@ import Testing
 
     @Test(
         "encoding allocates only what libavcodec does",
-        .enabled(if: allocations_can_be_counted(), "counts in optimised code without a sanitizer"),
+        .enabled(if: allocations_can_be_counted(), "counts in optimized code without a sanitizer"),
         arguments: [.nv12, .yuyv] as [PixelFormat])
     func allocations(pixelFormat: PixelFormat) throws {
         let film = try Film(pixelFormat)

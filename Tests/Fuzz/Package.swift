@@ -3,7 +3,7 @@
 // runs them. A separate package that links to the project's Sources, so that they are compiled with coverage.
 import PackageDescription
 
-/// Coverage and AddressSanitizer, in optimised code that still checks its assertions. The build also needs
+/// Coverage and AddressSanitizer, in optimized code that still checks its assertions. The build also needs
 /// `--sanitize fuzzer`, which links libFuzzer's `main`.
 ///
 /// Comparisons are not traced: that takes half of the time, and reaches less in the same time.

@@ -3,12 +3,12 @@
 
 LAB=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 LAB_CACHE=${CAMREC_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/camrec-lab}
-# The build of the unit tests and of the programs beside them: optimised, as users run them, for only such builds allocate
-# nothing for a frame; with CAMREC_BUILD=debug the one of swift test, which follows a change sooner.
-if [ "${CAMREC_BUILD-}" = debug ]; then
-    test_options=() test_build=.build/debug
+# The build of the unit tests: that of swift test, or with CAMREC_BUILD=release an optimized one, as users run camrec; only
+# such builds allocate nothing for a frame.
+if [ "${CAMREC_BUILD-}" = release ]; then
+    test_options=(-c release -Xswiftc -enable-testing --scratch-path .build-optimized) test_build=.build-optimized/release
 else
-    test_options=(-c release -Xswiftc -enable-testing --scratch-path .build-optimised) test_build=.build-optimised/release
+    test_options=() test_build=.build/debug
 fi
 # The program under test. A run of the lab by hand may name another build.
 CAMREC=${CAMREC:-$(cd "$LAB/../.." && pwd)/.build/release/camrec}

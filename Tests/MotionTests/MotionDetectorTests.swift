@@ -64,7 +64,7 @@ import Time
 
     @Test(
         "triggers at most twice in three hours of each disturbance",
-        .enabled(if: allocations_can_be_counted(), "takes long in code that is not optimised"),
+        .enabled(if: allocations_can_be_counted(), "takes long in code that is not optimized"),
         arguments: [.strongNoise, .lightSteps, .lightStepsWithExposure, .exposureHunting]
             as [Scene.Disturbance])
     func hours(disturbance: Scene.Disturbance) {
@@ -162,7 +162,7 @@ import Time
 
     @Test(
         "allocates nothing for a picture",
-        .enabled(if: allocations_can_be_counted(), "counts in optimised code without a sanitizer"))
+        .enabled(if: allocations_can_be_counted(), "counts in optimized code without a sanitizer"))
     func allocations() {
         var (scene, _) = Scene.crossing(Scene.Kind.all[0], Self.size, seed: 113)
         let pictures = (0..<100).map { number in

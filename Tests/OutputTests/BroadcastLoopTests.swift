@@ -507,7 +507,7 @@ import Time
 
     @Test(
         "allocates nothing for a unit or a receiver",
-        .enabled(if: allocations_can_be_counted(), "counts in optimised code without a sanitizer"))
+        .enabled(if: allocations_can_be_counted(), "counts in optimized code without a sanitizer"))
     func allocations() throws {
         let bench = try LiveBench()
         let peers = try (0..<16).map { _ in try bench.connect() }

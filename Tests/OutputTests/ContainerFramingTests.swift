@@ -48,7 +48,7 @@ import Time
 
     @Test(
         "packets for a server allocate nothing",
-        .enabled(if: allocations_can_be_counted(), "counts in optimised code without a sanitizer"))
+        .enabled(if: allocations_can_be_counted(), "counts in optimized code without a sanitizer"))
     func allocations() throws {
         var random = SeededGenerator(seed: 18)
         let framing = RTPFraming(codec: .h264, using: &random)

@@ -16,7 +16,7 @@ import Threading
 /// over many frames after a warm-up. libavcodec, which allocates internally, is left out: the encoder
 /// converts each picture like the real one, and then finishes packets that libx264 made in advance.
 @Suite(
-    .enabled(if: allocations_can_be_counted(), "counts in optimised code without a sanitizer"),
+    .enabled(if: allocations_can_be_counted(), "counts in optimized code without a sanitizer"),
     .hangGuard)
 struct AllocationTests {
     /// The frames between which a thread's allocations count.

@@ -1,4 +1,3 @@
-import Files
 import Glibc
 import Threading
 import Time
@@ -184,22 +183,20 @@ struct RTSPConnection: ~Copyable {
     }
 
     private mutating func receiveMore() throws(NetworkError) {
-        try withTemporaryBytes(count: 4096) { (room) throws(NetworkError) in
-            while true {
-                // Also where the socket never runs empty.
-                guard Instant.now < deadline else { throw timeoutError }
-                guard !interruption.isRaised else { throw NetworkError(.interrupted, address: "\(address)") }
-                switch socket.receive(into: room) {
-                case .received(let count):
-                    pending += UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(room)[..<count])
-                    return
-                case .nothing: try wait(for: POLLIN)
-                case .ended:
-                    if case .broken(let code) = relay?.failure { throw failure(code) }
-                    throw NetworkError(
-                        speaksAnotherProtocol ? .notRTSP : .closedByServer, address: "\(address)")
-                case .broken(let code): throw failure(code)
-                }
+        var room = [UInt8](repeating: 0, count: 4096)
+        while true {
+            // Also where the socket never runs empty.
+            guard Instant.now < deadline else { throw timeoutError }
+            guard !interruption.isRaised else { throw NetworkError(.interrupted, address: "\(address)") }
+            switch room.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
+            case .received(let count):
+                pending += room.prefix(count)
+                return
+            case .nothing: try wait(for: POLLIN)
+            case .ended:
+                if case .broken(let code) = relay?.failure { throw failure(code) }
+                throw NetworkError(speaksAnotherProtocol ? .notRTSP : .closedByServer, address: "\(address)")
+            case .broken(let code): throw failure(code)
             }
         }
     }

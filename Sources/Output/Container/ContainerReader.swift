@@ -324,11 +324,9 @@ private final class Descriptor {
         guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw InputError(.notAFile, input: name)
         }
-        return try withTemporaryBytes(count: 4096, alignment: 16) { (head) throws(InputError) in
-            let count = pread(number, head.baseAddress, head.count, 0)
-            guard count >= 0 else { throw InputError(.readFailed(errno: errno), input: name) }
-            let bytes = UnsafeRawBufferPointer(rebasing: head[..<count])
-            return StreamKind(head: bytes.bytes, isWhole: count < head.count)
-        }
+        var head = [UInt8](repeating: 0, count: 4096)
+        let count = head.withUnsafeMutableBytes { pread(number, $0.baseAddress, $0.count, 0) }
+        guard count >= 0 else { throw InputError(.readFailed(errno: errno), input: name) }
+        return StreamKind(head: head.span.bytes.extracting(first: count), isWhole: count < head.count)
     }
 }

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-// Whether counting is meaningful. A sanitizer replaces the functions by its own, and without optimisation, generic code
+// Whether counting is meaningful. A sanitizer replaces the functions by its own, and without optimization, generic code
 // in Swift's standard library allocates, regardless of the caller.
 bool allocations_can_be_counted(void);
 

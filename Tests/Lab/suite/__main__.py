@@ -1,10 +1,11 @@
 """Runs the tests, and ends with how many passed, failed and were skipped.
 
-usage: test                               what a newcomer runs: build, unit tests, a few stages on its programs
+usage: test                               what a newcomer runs: a debug build, unit tests, a few stages on its programs
        test --lab                         all that continuous integration runs, on release builds
        test --full                        also sanitizers, long forms of some stages, and more guests
        test --distributions               also fresh folders with Debian 12, 13 and unstable (needs root)
-       test --stage NAME... [--filter REGEX]     only these stages and what they need; of `unit` only these tests
+       test --stage NAME... [--filter REGEX]     only these stages and what they need, on a debug build; of `unit` only
+                                          these tests; with --lab on release builds
        test --list [TIER]                 the stages
        test --times [--write]             what each stage took at this commit; --write: in docs/testing.md
        test --simulate N                  how long --lab would take on N processors, by that table
@@ -13,7 +14,6 @@ usage: test                               what a newcomer runs: build, unit test
 options: --jobs N      so many processors are busy at once (default: all); 1: one stage after the other
          --rounds N    the whole run N times
          --load N      beside N busy loops
-         --debug       on the debug build of swift test, which follows a change sooner, and is slower
          --resume      what passed at this commit is not run again
 
 A stage that fails does not stop the others. Results are in .build-tests, by commit. The exit status is 0 if all went
@@ -33,13 +33,17 @@ from schedule import simulate, with_needs
 from stages import STAGES, TIERS
 
 
+def tiers(options):
+    more = {tier for tier in ("full", "distributions") if getattr(options, tier)}
+    return {"basic"} | ({"lab"} | more if options.lab or more else set())
+
+
 def planned(options):
     """The stages of a run in order, each with the command and needs that it has there."""
-    tiers = {"basic"} | ({"lab"} if options.lab or options.full or options.distributions else set())
-    tiers |= {tier for tier in ("full", "distributions") if getattr(options, tier)}
-    stages = [stage.in_run(tiers) for stage in STAGES]
+    wanted = tiers(options)
+    stages = [stage.in_run(wanted) for stage in STAGES]
     if not options.stage:
-        return with_needs([stage for stage in stages if stage.tier in tiers], stages)
+        return with_needs([stage for stage in stages if stage.tier in wanted], stages)
     if unknown := set(options.stage) - {stage.name for stage in stages}:
         sys.exit(f"test: no stage is called {' or '.join(sorted(unknown))}; scripts/test --list names them")
     chosen = [stage for stage in stages if stage.name in options.stage]
@@ -68,7 +72,6 @@ def parsed(arguments):
     parser.add_argument("--jobs", type=positive, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=positive, default=1)
     parser.add_argument("--load", type=int, default=0)
-    parser.add_argument("--debug", action="store_true")
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--list", nargs="?", const="", choices=["", *TIERS])
     parser.add_argument("--times", action="store_true")
@@ -92,7 +95,7 @@ def main():
     elif options.list is not None:
         print("\n".join(stage.name for stage in STAGES if options.list in ("", stage.tier)))
     elif options.times:
-        table = kept.times_table(STAGES, kept.Results("load-0", 1))
+        table = kept.times_table(STAGES, kept.Results("release-load-0", 1))
         write_times(table) if options.write else print(table)
     elif options.flakes:
         print(kept.flakes(STAGES))
@@ -104,7 +107,8 @@ def main():
     else:
         status = 0
         for round in range(1, options.rounds + 1):
-            results = kept.Results("some" if options.stage else f"load-{options.load}", round)
+            build = "debug" if max(tiers(options), key=TIERS.index) == "basic" else "release"
+            results = kept.Results(f"{build}-{'some' if options.stage else f'load-{options.load}'}", round)
             if not options.resume:
                 shutil.rmtree(results.folder, ignore_errors=True)
             status = max(status, Run(planned(options), results, options).outcome())

@@ -99,7 +99,7 @@ def times_table(stages, results):
 def flakes(stages):
     """Markdown: each check of this commit that failed in at least one of its runs, and in how many."""
     failed, rounds = {}, 0
-    for folder in sorted((REPOSITORY / ".build-tests" / state()).glob("load-*/round-*")):
+    for folder in sorted((REPOSITORY / ".build-tests" / state()).glob("*-load-*/round-*")):
         rounds += 1
         results = Results(folder.parent.name, int(folder.name.removeprefix("round-")))
         for stage in stages:

@@ -12,6 +12,7 @@ from schedule import Schedule
 
 UNAVAILABLE = 75  # a stage's status: this machine cannot have it
 BUSY = "while :; do :; done"
+LATER = ["nice", "-n", "10"]  # what has time
 
 
 class Running:
@@ -49,7 +50,7 @@ def isolated(stage):
     command = [str(REPOSITORY / stage.command[0]), *stage.command[1:]]
     if not stage.is_online and os.geteuid() == 0 and shutil.which("ip"):
         command = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", *command]
-    return command
+    return command if stage.is_real_time else [*LATER, *command]
 
 
 class Run:
@@ -61,8 +62,8 @@ class Run:
         self.printed = 0
         self.load = options.load
         self.resumes = options.resume
-        programs = ".build/release" if any(stage.name == "release-build" for stage in stages) else ".build/debug" if options.debug else ".build-optimised/release"
-        self.environment = {**os.environ, "CAMREC": str(REPOSITORY / programs / "camrec"), "CAMREC_BUILD": "debug" if options.debug else ""}
+        build = "release" if any(stage.name == "release-build" for stage in stages) else "debug"
+        self.environment = {**os.environ, "CAMREC": str(REPOSITORY / ".build" / build / "camrec"), "CAMREC_BUILD": build}
         if options.filter:
             self.environment["UNIT_FILTER"] = options.filter
 
@@ -71,7 +72,7 @@ class Run:
         self.results.folder.mkdir(parents=True, exist_ok=True)
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-        loops = [subprocess.Popen(["sh", "-c", BUSY]) for _ in range(self.load)]
+        loops = [subprocess.Popen([*LATER, "sh", "-c", BUSY]) for _ in range(self.load)]
         try:
             while self.schedule.waiting or self.running:
                 self.begin_stages()

@@ -21,6 +21,8 @@ class Stage:
     # Needs more of the network than the loopback: package archives, a name server, a route. All others have a network of
     # their own where root can give them one, so that two stages never meet at a port.
     is_online: bool = False
+    # Plays, shows or streams as fast as a camera delivers: it gets a processor before all that has time.
+    is_real_time: bool = False
     # A failure of it is told from failures of tests.
     is_build: bool = False
     # Emulates a machine of two processors.
@@ -81,13 +83,17 @@ STAGES = (
     host("link-order", needs=("release-build",)),
     host("fuzzing", needs=("packages",), is_online=True),
     host("debian-packages", needs=("release-build",), is_online=True, limit=3600),
-    *(host(name) for name in ("scenes", "rates", "pictures", "segments", "snapshots", "sound")),
+    *(host(name) for name in ("scenes", "rates", "pictures", "segments", "snapshots")),
+    host("sound", is_real_time=True),
     host("motion", needs=("programs", "downloads")),
-    host("live"),
-    host("publish", is_online=True, instead={"full": (f"{LAB}/host/publish.sh", "--full")}),
+    host("live", is_real_time=True),
+    host("publish", is_online=True, is_real_time=True, instead={"full": (f"{LAB}/host/publish.sh", "--full")}),
     host("metrics", needs=("programs", "downloads")),
-    host("play", is_online=True),
-    *(host(name) for name in ("play-sound", "order", "web", "web-access", "players", "shells", "release")),
+    host("play", is_online=True, is_real_time=True),
+    host("play-sound", is_real_time=True),
+    host("order"),
+    host("web", is_real_time=True),
+    *(host(name) for name in ("web-access", "players", "shells", "release")),
     host("arm64", needs=("programs", "downloads")),
     host("settings"),
     host("inspect"),

@@ -256,6 +256,13 @@ def list_of(options):
         return json.load(answer)
 
 
+def unlike_list(camera, times, gap):
+    """How the time line differs from the list; None if it does not."""
+    if not all(camera.is_recorded((begin + end) / 2) for begin, end in times if camera.place(end) < 1):
+        return "the time line does not show what was recorded"
+    return "the time line shows a recording where there is none" if camera.is_recorded(gap) else None
+
+
 def recordings(options):
     found = list_of(options)
     if not found["complete"] or found["problems"]:
@@ -269,13 +276,12 @@ def recordings(options):
         camera = LargeCamera(browser, options)
         page = camera.page
         page.wait(f"{camera.line}.getAttribute('aria-valuemin') !== null && {camera.one}.querySelector('.stage') !== null", "a time line")
+        # The page may still have the list from before the gap.
         deadline = time.monotonic() + PATIENCE
-        while not all(camera.is_recorded((begin + end) / 2) for begin, end in times if camera.place(end) < 1):
+        while unlike := unlike_list(camera, times, (gap_begin + gap_end) / 2):
             if time.monotonic() > deadline:
-                raise Failed("the time line does not show what was recorded")
+                raise Failed(unlike)
             time.sleep(0.1)
-        if camera.is_recorded((gap_begin + gap_end) / 2):
-            raise Failed("the time line shows a recording where there is none")
         # A keyframe while looking for a time.
         wanted = times[1][0] + 0.7 * (times[1][1] - times[1][0])
         camera.mouse("mouseMoved", wanted)
