@@ -258,7 +258,8 @@ for target in package.targets where target.type != .test {
 
 /// What touches every byte of a stream or a picture: without optimization, the unit tests of a debug build take a quarter
 /// of an hour.
-for target in package.targets where ["Bitstream", "CColor", "CYUV", "CGlyphs"].contains(target.name) {
+for target in package.targets
+where ["Bitstream", "CColor", "CYUV", "CGlyphs", "EncoderTests"].contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]
     target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(["-O2"], .when(configuration: .debug))]
 }
