@@ -141,7 +141,7 @@ public struct Camera: ~Copyable {
         let stream = try CameraStream(
             device: device, identity: identity, isMultiPlanar: isMultiPlanar, format: format,
             sharing: sharing)
-        try stream.setControls(request.controls, restoring: request.restoresControls)
+        try stream.setControls(request)
         if !settled.isRateKnown, former == nil { stream.measureRate() }
         return stream
     }

@@ -14,6 +14,7 @@ public final class CameraStream: CaptureStream {
     public var interrupter: CaptureInterrupter { CaptureInterrupter(pool: pool) }
 
     public private(set) var controlChanges: [ControlChange] = []
+    public private(set) var missingControls: [CaptureError] = []
 
     private let device: V4L2Device
     private var pool: PixelBufferPool
@@ -66,9 +67,11 @@ public final class CameraStream: CaptureStream {
     deinit { stop() }
 
     /// Call it before streaming: many controls cannot change during it.
-    func setControls(_ settings: [ControlSetting], restoring: Bool) throws(CaptureError) {
-        controlChanges = try CameraControls(device: device).apply(settings)
-        restoresControls = restoring
+    func setControls(_ request: CaptureRequest) throws(CaptureError) {
+        var missing: [CaptureError]? = request.skipsMissingControls ? [] : nil
+        controlChanges = try CameraControls(device: device).apply(request.controls, missing: &missing)
+        missingControls = missing ?? []
+        restoresControls = request.restoresControls
     }
 
     /// Sets those of the controls that the driver accepts.

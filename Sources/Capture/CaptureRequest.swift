@@ -16,6 +16,8 @@ public struct CaptureRequest: Sendable, Hashable {
     public var controls: [ControlSetting] = []
     /// Whether to restore the controls' previous values at the end.
     public var restoresControls = false
+    /// Whether controls that the camera does not have are left out, instead of refusing the request.
+    public var skipsMissingControls = false
 
     /// Asks for nothing in particular.
     public init(size: PictureSize? = nil, frameRate: FrameRate? = nil, pixelFormat: PixelFormat? = nil) {

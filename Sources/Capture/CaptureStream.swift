@@ -15,6 +15,9 @@ public protocol CaptureStream: AnyObject {
     /// The controls that were set.
     var controlChanges: [ControlChange] { get }
 
+    /// The requested controls that it does not have, each as the error of a request that insists on it.
+    var missingControls: [CaptureError] { get }
+
     /// How the latest picture was exposed; nil if the driver does not say. Call it only between pictures.
     var exposure: Exposure? { get }
 
@@ -73,6 +76,9 @@ extension CaptureStream {
 
     /// Only cameras have controls.
     public var controlChanges: [ControlChange] { [] }
+
+    /// Only cameras have controls.
+    public var missingControls: [CaptureError] { [] }
 
     /// Only cameras expose.
     public var exposure: Exposure? { nil }

@@ -1,6 +1,6 @@
 /// A camera's control, as `controls` on the control socket reports it. Property names are JSON keys.
 public struct ControlReport: Codable, Sendable, Hashable {
-    /// As `control` takes it: `exposure_auto`.
+    /// As `control` takes it: `auto_exposure`.
     public let name: String
     /// The driver's name for it.
     public let title: String

@@ -87,5 +87,6 @@ extension RecordingOutcome.Source {
     fileprivate init(_ stream: any CaptureStream) {
         (identity, isLive) = (stream.identity, stream.isLive)
         (format, controlChanges) = (stream.format, stream.controlChanges)
+        missingControls = stream.missingControls
     }
 }

@@ -34,6 +34,8 @@ public struct RecordingOutcome: Sendable {
         public let format: PictureFormat
         /// The controls set when it was last opened.
         public let controlChanges: [ControlChange]
+        /// The requested controls that it does not have.
+        public let missingControls: [CaptureError]
     }
 
     /// The outcome of one encoder.

@@ -35,6 +35,7 @@ struct RecordingNotes {
             "source: \(source.identity.name) (\(source.identity.device)), \(format.pixelFormat) \(format.size) "
                 + "at \(format.frameRate) frames/s\(format.isInterlaced ? ", interlaced" : "")")
         for change in source.controlChanges { report(change) }
+        for error in source.missingControls { console.warn("\(error) (the recording goes on without it)") }
         if !source.isLive, command.picture.overlay?.hasTime == true {
             console.warn(
                 "--overlay: these pictures have no time of capture, and the text counts from the machine's start; "

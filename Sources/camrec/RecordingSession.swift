@@ -77,7 +77,7 @@ struct RecordingSession {
             if sharedSurfaces?.hasHung == true { leavesThread = true }
         }
         let stream = try openSource(&service, sharedSurfaces, until: deadline)
-        let controls = LiveControls(command.source.request)
+        let controls = LiveControls(request)
         controls.attach(to: stream.identity)
         service.begin(
             frameInterval: stream.format.frameRate.frameDuration,
@@ -226,7 +226,7 @@ struct RecordingSession {
             // A signal ends the process before recording starts: there is nothing else to wait for.
             return try wait.open { () throws(CaptureError) in
                 try CaptureSource.open(
-                    command.source.device, request: command.source.request, isPaced: command.source.pace,
+                    command.source.device, request: request, isPaced: command.source.pace,
                     sharing: sharedSurfaces)
             } isOver: {
                 isComplete(deadline)
@@ -237,6 +237,13 @@ struct RecordingSession {
                 for event in caretakers?.flatMap({ $0.maintain() }) ?? [] { console.inform("\(event)") }
             }
         } catch { throw .capture(error) }
+    }
+
+    /// What the source is asked for. A service goes on without a control that another kernel has taken away.
+    private var request: CaptureRequest {
+        var request = command.source.request
+        request.skipsMissingControls = ServiceEnvironment.own.hasManager
+        return request
     }
 
     /// Reports the wait, as a warning if no service manager shows it: the name may be mistyped.
@@ -260,7 +267,7 @@ struct RecordingSession {
         _ stream: any CaptureStream, _ sharedSurfaces: SharedSurfaces?, _ controls: LiveControls
     ) -> RecordingSource {
         let finder = CameraFinder(
-            stream.identity, request: command.source.request, sharing: sharedSurfaces, controls: controls)
+            stream.identity, request: request, sharing: sharedSurfaces, controls: controls)
         return RecordingSource(
             stream,
             reopen: finder?.open,

@@ -97,6 +97,119 @@ import Testing
         #expect(try #require(Self.refusal(text)).contains(reason))
     }
 
+    /// A USB camera as a kernel presents it.
+    private static func webcam(_ names: [UInt32: String], mode: Int64 = 3) -> ScriptedDevice {
+        let device = ScriptedDevice()
+        device.controls = [
+            .init(
+                id: CV4L2_AUTO_WHITE_BALANCE, title: "", type: V4L2_CTRL_TYPE_BOOLEAN, range: 0...1, value: 1),
+            .init(id: CV4L2_WHITE_BALANCE_TEMPERATURE, title: "", range: 2800...6500, value: 4600),
+            .init(
+                id: CV4L2_EXPOSURE_AUTO, title: "", type: V4L2_CTRL_TYPE_MENU, range: 0...3,
+                menu: [nil, "Manual Mode", nil, "Aperture Priority Mode"], value: mode),
+            .init(id: CV4L2_EXPOSURE_ABSOLUTE, title: "", range: 3...2047, value: 250),
+            .init(
+                id: CV4L2_EXPOSURE_AUTO_PRIORITY, title: "", type: V4L2_CTRL_TYPE_BOOLEAN, range: 0...1),
+            .init(id: CV4L2_FOCUS_AUTO, title: "", type: V4L2_CTRL_TYPE_BOOLEAN, range: 0...1, value: 1),
+        ]
+        for index in device.controls.indices {
+            device.controls[index].title = names[device.controls[index].id] ?? "Number \(index)"
+        }
+        return device
+    }
+
+    /// Since Linux 5.16.
+    private static let newNames: [UInt32: String] = [
+        CV4L2_AUTO_WHITE_BALANCE: "White Balance, Automatic",
+        CV4L2_WHITE_BALANCE_TEMPERATURE: "White Balance Temperature", CV4L2_EXPOSURE_AUTO: "Auto Exposure",
+        CV4L2_EXPOSURE_ABSOLUTE: "Exposure Time, Absolute",
+        CV4L2_EXPOSURE_AUTO_PRIORITY: "Exposure, Dynamic Framerate",
+        CV4L2_FOCUS_AUTO: "Focus, Automatic Continuous",
+    ]
+    /// Before Linux 5.16.
+    private static let oldNames: [UInt32: String] = [
+        CV4L2_AUTO_WHITE_BALANCE: "White Balance Temperature, Auto",
+        CV4L2_WHITE_BALANCE_TEMPERATURE: "White Balance Temperature", CV4L2_EXPOSURE_AUTO: "Exposure, Auto",
+        CV4L2_EXPOSURE_ABSOLUTE: "Exposure (Absolute)",
+        CV4L2_EXPOSURE_AUTO_PRIORITY: "Exposure, Auto Priority", CV4L2_FOCUS_AUTO: "Focus, Auto",
+    ]
+
+    @Test(
+        "finds a control by the names of other kernels", arguments: [oldNames, newNames],
+        [oldNames, newNames])
+    func otherKernels(kernel: [UInt32: String], script: [UInt32: String]) throws {
+        let device = Self.webcam(kernel)
+        let values = [
+            CV4L2_EXPOSURE_AUTO: "manual", CV4L2_EXPOSURE_ABSOLUTE: "100", CV4L2_EXPOSURE_AUTO_PRIORITY: "1",
+            CV4L2_AUTO_WHITE_BALANCE: "off", CV4L2_FOCUS_AUTO: "off",
+        ]
+        let settings = values.map { "\(CameraControl.name(of: script[$0] ?? ""))=\($1)" }
+        let changes = try Self.set(settings.joined(separator: ","), on: device)
+        #expect(Set(changes.map(\.control.id)) == Set(values.keys))
+        #expect(changes.allSatisfy { $0.control.title == kernel[$0.control.id] })
+        #expect(device.controls.map(\.value) == [0, 4600, 1, 100, 1, 0])
+    }
+
+    @Test("the driver's own names come first")
+    func ownNames() throws {
+        let device = Self.webcam(Self.newNames)
+        device.controls.append(.init(id: CV4L2_FOCUS_AUTO + 1, title: "Exposure (Absolute)", value: 7))
+        _ = try Self.set("exposure_absolute=9", on: device)
+        #expect(device.controls.map(\.value).suffix(1) == [9])
+        #expect(device.controls[3].value == 250)
+    }
+
+    @Test("suggests the driver's name for a misspelled one of another kernel")
+    func otherSuggestion() {
+        let refusal = Self.refusal("focus_aut=1", on: Self.webcam(Self.newNames))
+        #expect(refusal?.contains("did you mean 'focus_automatic_continuous'?") == true)
+    }
+
+    @Test("says which other control to set before an inactive one", arguments: [EACCES, EINVAL, ERANGE, EIO])
+    func inactive(code: Int32) {
+        let device = Self.webcam(Self.newNames)
+        for index in [1, 3] {
+            device.controls[index].flags = UInt32(V4L2_CTRL_FLAG_INACTIVE)
+            device.controls[index].refusal = code
+        }
+        #expect(
+            Self.refusal("exposure_time_absolute=200", on: device)?.hasSuffix(
+                "exposure_time_absolute could not be set to 200: it is inactive while auto_exposure is "
+                    + "'3: Aperture Priority Mode'; set auto_exposure=manual_mode first") == true)
+        #expect(
+            Self.refusal("white_balance_temperature=3000", on: device)?.hasSuffix(
+                "it is inactive while white_balance_automatic is 'on'; set white_balance_automatic=off first")
+                == true)
+    }
+
+    @Test("a control that a setting has just made active is not called inactive")
+    func noLongerInactive() {
+        let device = Self.webcam(Self.newNames)
+        device.controls[3].flags = UInt32(V4L2_CTRL_FLAG_INACTIVE)
+        device.controls[3].refusal = ERANGE
+        device.controls[2].adjust = {
+            device.controls[3].flags = 0
+            return $0
+        }
+        let refusal = Self.refusal("auto_exposure=manual,exposure_time_absolute=200", on: device)
+        #expect(refusal?.hasSuffix("the driver rejects it; it takes 3 to 2047") == true)
+    }
+
+    @Test("leaves out controls that the camera does not have, if it may")
+    func missing() throws {
+        let device = Self.webcam(Self.newNames)
+        var request = CaptureRequest()
+        request.controls = try #require(ControlSetting.list("gone=1,auto_exposure=manual,focus=2"))
+        request.skipsMissingControls = true
+        let stream = try device.camera().makeStream(request)
+        #expect(stream.controlChanges.map(\.control.name) == ["auto_exposure"])
+        #expect(stream.missingControls.count == 2)
+        #expect(stream.missingControls.first?.description.contains("it has no control 'gone'") == true)
+        // A value that the control does not take is a mistake in any case.
+        request.controls = try #require(ControlSetting.list("auto_exposure=9"))
+        #expect(throws: CaptureError.self) { try device.camera().makeStream(request) }
+    }
+
     @Test("sets menus and switches before the controls that depend on them")
     func order() throws {
         let device = Self.device()

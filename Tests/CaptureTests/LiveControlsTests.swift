@@ -109,6 +109,24 @@ import Testing
         }
     }
 
+    @Test("are one control, whichever kernel's name is used for it")
+    func otherKernels() throws {
+        camera.controls.append(
+            .init(id: CV4L2_EXPOSURE_ABSOLUTE, title: "Exposure Time, Absolute", range: 3...2047, value: 250))
+        camera.controls.remove(at: 2)
+        let (stream, controls, finder) = try record("exposure_absolute=100", restores: true)
+        try set("exposure_absolute=200", controls)
+        try set("exposure_time_absolute=300", controls)
+        stream.releaseDevice()
+        #expect(camera.controls[2].value == 250)
+        // The stream has restored the value from before: it is the recording's that must not come back.
+        #expect(controls.restore())
+        #expect(camera.controls[2].value == 250)
+        let again = try finder.open(continuing: stream.format)
+        #expect(camera.controls[2].value == 300)
+        again.releaseDevice()
+    }
+
     @Test("never reach another camera that now has the node")
     func another() throws {
         let (stream, controls, _) = try record(restores: true)

@@ -2,7 +2,7 @@
 public struct CameraControl: Sendable, Hashable {
     /// V4L2_CID_*.
     public let id: UInt32
-    /// As `v4l2-ctl` writes it: `exposure_auto`.
+    /// As `v4l2-ctl` writes it: `auto_exposure`.
     public let name: String
     /// The driver's name for it.
     public let title: String
@@ -100,12 +100,7 @@ public struct CameraControl: Sendable, Hashable {
     public var listedChoices: [String] {
         switch kind {
         case .boolean: ["off", "on"]
-        case .menu(let entries):
-            entries.map { entry in
-                let name = Self.name(of: entry.title)
-                // A number is an index, whatever the titles are.
-                return name.isEmpty || Int64(name) != nil ? "\(entry.index)" : name
-            }
+        case .menu(let entries): entries.map(\.word)
         case .button: ["1"]
         case .integer, .bitMask, .text, .compound: []
         }

@@ -37,16 +37,33 @@ struct CameraControls {
 
     /// Sets controls, first those that others depend on (menus and switches). Sets all of them or none.
     func apply(_ settings: [ControlSetting]) throws(CaptureError) -> [ControlChange] {
+        var missing: [CaptureError]?
+        return try apply(settings, missing: &missing)
+    }
+
+    /// Sets controls in the same way.
+    /// - Parameter missing: receives the settings of controls that the camera does not have; nil to throw the first.
+    func apply(
+        _ settings: [ControlSetting], missing: inout [CaptureError]?
+    ) throws(CaptureError) -> [ControlChange] {
         guard !settings.isEmpty else { return [] }
         let controls = all()
         var wishes: [Wish] = []
-        for setting in settings { wishes.append(try wish(setting, controls)) }
+        for setting in settings {
+            if let control = CameraControl.named(setting.name, in: controls) {
+                wishes.append(try wish(setting, control))
+            } else {
+                let error = absence(of: setting, controls)
+                if missing == nil { throw error }
+                missing?.append(error)
+            }
+        }
         var changes: [ControlChange] = []
         for (control, value) in Self.ordered(wishes) {
             let result = set(control, to: value)
             guard result >= 0 else {
                 restore(changes)
-                throw refusal(control, value, errno: -result)
+                throw refusal(control, value, controls, errno: -result)
             }
             changes.append(
                 ControlChange(
@@ -60,9 +77,10 @@ struct CameraControls {
     func applyPossible(_ settings: [ControlSetting]) {
         guard !settings.isEmpty else { return }
         let controls = all()
-        for (control, value) in Self.ordered(settings.compactMap { try? wish($0, controls) }) {
-            _ = set(control, to: value)
+        let wishes = settings.compactMap { setting in
+            CameraControl.named(setting.name, in: controls).flatMap { try? wish(setting, $0) }
         }
+        for (control, value) in Self.ordered(wishes) { _ = set(control, to: value) }
     }
 
     private typealias Wish = (control: CameraControl, value: CameraControl.Value)
@@ -80,19 +98,18 @@ struct CameraControls {
         }
     }
 
-    private func wish(
-        _ setting: ControlSetting, _ controls: [CameraControl]
-    ) throws(CaptureError) -> Wish {
-        guard let control = controls.first(where: { $0.name == CameraControl.name(of: setting.name) }) else {
-            let names = controls.map(\.name)
-            let hint =
-                names.isEmpty
-                ? "it has no controls; leave out --control"
-                : "it has no control '\(setting.name)'; "
-                    + (names.nearest(to: setting.name).map { "did you mean '\($0)'? " } ?? "")
-                    + "'camrec devices --controls' lists them"
-            throw device.error(.unsupported(hint))
-        }
+    private func absence(of setting: ControlSetting, _ controls: [CameraControl]) -> CaptureError {
+        let nearest = controls.flatMap(\.names).nearest(to: setting.name)
+        let suggestion = nearest.flatMap { CameraControl.named($0, in: controls)?.name }
+        let hint =
+            controls.isEmpty
+            ? "it has no controls; leave out --control"
+            : "it has no control '\(setting.name)'; " + (suggestion.map { "did you mean '\($0)'? " } ?? "")
+                + "'camrec devices --controls' lists them"
+        return device.error(.unsupported(hint))
+    }
+
+    private func wish(_ setting: ControlSetting, _ control: CameraControl) throws(CaptureError) -> Wish {
         guard control.obstacle != .readOnly else {
             throw device.error(.unsupported("\(control.name) is read-only; leave it out of --control"))
         }
@@ -103,21 +120,42 @@ struct CameraControls {
         return (control, value)
     }
 
-    private func refusal(_ control: CameraControl, _ value: CameraControl.Value, errno: Int32) -> CaptureError
-    {
+    private func refusal(
+        _ control: CameraControl, _ value: CameraControl.Value, _ controls: [CameraControl], errno: Int32
+    ) -> CaptureError {
         let wish = "\(control.name) could not be set to \(control.text(of: value))"
         return switch errno {
-        case EACCES where control.obstacle == .inactive, EINVAL where control.obstacle == .inactive:
-            device.error(
-                .unsupported(
-                    "\(wish): another control makes it inactive; turn off its automatic mode as well"))
         case EBUSY:
             device.error(
                 .unsupported("\(wish): it cannot change while another program streams; close that program"))
-        case ERANGE, EINVAL, EACCES:
-            device.error(.unsupported("\(wish): the driver rejects it; it takes \(control.choices)"))
+        // Drivers disagree about the code for a control that is inactive.
+        case ERANGE, EINVAL, EACCES, EPERM, EIO, EPIPE:
+            if isInactive(control.id) {
+                device.error(.unsupported("\(wish): \(inactivity(of: control, controls))"))
+            } else if errno == EIO || errno == EPIPE {
+                device.failure("VIDIOC_S_EXT_CTRLS (\(control.name))", -errno)
+            } else {
+                device.error(.unsupported("\(wish): the driver rejects it; it takes \(control.choices)"))
+            }
         default: device.failure("VIDIOC_S_EXT_CTRLS (\(control.name))", -errno)
         }
+    }
+
+    /// Why a control is inactive, and what changes that.
+    private func inactivity(of control: CameraControl, _ controls: [CameraControl]) -> String {
+        guard let (governor, setting) = control.governor(in: controls) else {
+            return "another control makes it inactive; turn off its automatic mode as well"
+        }
+        let mode = value(governor.id, governor.kind, isWide: governor.isWide).map(governor.text)
+        return "it is inactive while \(governor.name) is '\(mode ?? "automatic")'; set \(setting) first"
+    }
+
+    /// Whether a control is inactive now: a control that was set a moment ago may have changed that.
+    private func isInactive(_ id: UInt32) -> Bool {
+        var query = v4l2_query_ext_ctrl()
+        query.id = id
+        return device.control(CV4L2_QUERY_EXT_CTRL, &query) >= 0
+            && query.flags & UInt32(V4L2_CTRL_FLAG_INACTIVE) != 0
     }
 
     private func set(_ control: CameraControl, to value: CameraControl.Value) -> Int32 {

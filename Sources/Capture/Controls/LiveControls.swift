@@ -12,7 +12,7 @@ public final class LiveControls: Sendable {
     /// Whether the values from before are put back at the end.
     private let restores: Bool
     /// The controls that the camera's stream sets, and puts back, itself.
-    private let ofStream: Set<String>
+    private let ofStream: [ControlSetting]
     private let turn = Turn()
     private let state = Mutex(State())
 
@@ -28,10 +28,12 @@ public final class LiveControls: Sendable {
         var changes: [ControlChange] = []
 
         mutating func note(_ settings: [ControlSetting], _ changes: [ControlChange]) {
+            let controls = changes.map(\.control)
             for setting in settings {
-                let name = CameraControl.name(of: setting.name)
-                self.settings.removeAll { CameraControl.name(of: $0.name) == name }
-                self.settings.append(setting)
+                // A control may have several names.
+                let name = CameraControl.named(setting.name, in: controls)?.name ?? setting.name
+                self.settings.removeAll { $0.name == name }
+                self.settings.append(ControlSetting(name: name, value: setting.value))
             }
             for change in changes where !self.changes.contains(where: { $0.control.id == change.control.id })
             {
@@ -47,7 +49,7 @@ public final class LiveControls: Sendable {
     init(_ request: CaptureRequest, calls: any V4L2Calls) {
         self.calls = calls
         restores = request.restoresControls
-        ofStream = Set(request.controls.map { CameraControl.name(of: $0.name) })
+        ofStream = request.controls
     }
 
     /// Notes the source of the recording, and its new path when it was reconnected.
@@ -80,7 +82,9 @@ public final class LiveControls: Sendable {
     /// Restores the values from before, if the request asks for that. Call it after the recording.
     /// - Returns: false if the camera is not there, or does not answer.
     public func restore() -> Bool {
-        let changes = state.withLock { $0.changes }.filter { !ofStream.contains($0.control.name) }
+        let changes = state.withLock { $0.changes }.filter { change in
+            !ofStream.contains { CameraControl.named($0.name, in: [change.control]) != nil }
+        }
         guard restores, !changes.isEmpty else { return true }
         do throws(CaptureError) {
             try use { (camera) throws(CaptureError) in CameraControls(device: camera.device).restore(changes)

@@ -1,6 +1,6 @@
 import Capture
 
-/// The values of `--control` for a camera: `brightness=`, `exposure_auto=manual,brightness=`.
+/// The values of `--control` for a camera: `brightness=`, `auto_exposure=manual,brightness=`.
 struct ControlCompletion {
     private let controls: [CameraControl]
 
@@ -18,7 +18,7 @@ struct ControlCompletion {
             let taken = Set(settled.split(separator: ",").map { $0.prefix { $0 != "=" } })
             return controls.filter { !taken.contains(Substring($0.name)) }.map { "\(settled)\($0.name)=" }
         }
-        let choices = controls.first { $0.name == open[..<equals] }?.listedChoices ?? []
+        let choices = CameraControl.named(String(open[..<equals]), in: controls)?.listedChoices ?? []
         return choices.map { "\(settled)\(open[...equals])\($0)" }
     }
 }

@@ -150,7 +150,7 @@ struct KeyframeDistance: ExplainedArgument {
     }
 }
 
-/// `brightness=128,exposure_auto=manual`
+/// `brightness=128,auto_exposure=manual`
 struct ControlList: ExplainedArgument {
     static let requirement =
         "expected NAME=VALUE, as in brightness=128; 'camrec devices --controls' lists the names"

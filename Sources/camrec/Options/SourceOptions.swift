@@ -63,7 +63,7 @@ struct SourceOptions: ParsableArguments {
     @Option(
         name: .customLong("control"),
         help: ArgumentHelp(
-            "Set camera controls before streaming: brightness=128,exposure_auto=manual.",
+            "Set camera controls before streaming: brightness=128,auto_exposure=manual.",
             valueName: "NAME=VALUE,..."), completion: .control, transform: ControlList.read)
     var controlLists: [ControlList] = []
 
