@@ -21,10 +21,15 @@ public final class Microphone: SoundSource {
     private let deviceChannels: Int
     /// How many frames the driver holds at most.
     private let bufferFrames: Int
+    private let encoding: SampleEncoding
+    /// Samples as the device has them; empty if they need no conversion.
+    private let raw: UnsafeMutableRawBufferPointer
 
     /// The rates that are believed, of devices and of measurements.
     static let rates = 4_000...768_000
 
+    /// How many frames are converted at once.
+    private static let mostRawFrames = 9_600
     /// How often there is something to read: a packet of sound is about as long.
     private static let periodTime: UInt32 = 20_000
     /// What an encoder may take to open, or a machine under load to read again, in microseconds.
@@ -43,15 +48,22 @@ public final class Microphone: SoundSource {
         guard let pcm else { throw SoundError(.notFound, name) }
         (self.name, self.library, self.pcm) = (name, library, pcm)
         do throws(SoundError) {
-            (format, deviceChannels, bufferFrames) = try Self.configure(pcm, name, library)
+            let setup = try Self.configure(pcm, name, library)
+            (format, deviceChannels, bufferFrames) = (setup.format, setup.deviceChannels, setup.bufferFrames)
+            encoding = setup.encoding
             try Self.check(library.pcm_start(pcm), name, library)
         } catch {
             _ = library.pcm_close(pcm)
             throw error
         }
+        let rawFrames = encoding == .int16 ? 0 : min(bufferFrames, Self.mostRawFrames)
+        raw = .allocate(byteCount: rawFrames * deviceChannels * encoding.sampleSize, alignment: 8)
     }
 
-    deinit { _ = library.pcm_close(pcm) }
+    deinit {
+        _ = library.pcm_close(pcm)
+        raw.deallocate()
+    }
 
     public func read(
         into room: UnsafeMutableBufferPointer<Int16>, until deadline: Instant
@@ -66,11 +78,17 @@ public final class Microphone: SoundSource {
         let result = library.pcm_htimestamp(pcm, &available, &time)
         if result < 0 { return try recover(from: result) }
         let waiting = min(Int(clamping: available), bufferFrames)
-        let count = min(waiting, room.count / deviceChannels)
-        guard count > 0, let base = room.baseAddress else { return nil }
-        let frames = library.pcm_readi(pcm, base, snd_pcm_uframes_t(count))
+        var count = min(waiting, room.count / deviceChannels)
+        if encoding != .int16 { count = min(count, raw.count / (deviceChannels * encoding.sampleSize)) }
+        let target = encoding == .int16 ? UnsafeMutableRawPointer(room.baseAddress) : raw.baseAddress
+        guard count > 0, let target else { return nil }
+        let frames = library.pcm_readi(pcm, target, snd_pcm_uframes_t(count))
         if frames == -Int(EAGAIN) { return nil }
         if frames < 0 { return try recover(from: Int32(clamping: frames)) }
+        if encoding != .int16 {
+            let samples = room[..<(min(frames, count) * deviceChannels)]
+            encoding.convert(UnsafeRawBufferPointer(raw), into: UnsafeMutableBufferPointer(rebasing: samples))
+        }
         keepFirstChannels(room, min(frames, count))
         // The time is that of the newest sample, some of which may still be unread.
         let unread = format.duration(of: max(0, waiting - frames))
@@ -149,10 +167,18 @@ public final class Microphone: SoundSource {
         return library
     }
 
+    /// What a device has granted.
+    private struct Setup {
+        let format: SoundFormat
+        let deviceChannels: Int
+        let bufferFrames: Int
+        let encoding: SampleEncoding
+    }
+
     /// Asks for 16 bits at our own rate, in one or two channels, and takes what is nearest.
     private static func configure(
         _ pcm: OpaquePointer, _ name: String, _ library: csound_library
-    ) throws(SoundError) -> (format: SoundFormat, deviceChannels: Int, bufferFrames: Int) {
+    ) throws(SoundError) -> Setup {
         var hardware: OpaquePointer?
         try check(library.hw_params_malloc(&hardware), name, library)
         defer { library.hw_params_free(hardware) }
@@ -161,7 +187,7 @@ public final class Microphone: SoundSource {
         _ = library.hw_params_set_rate_resample(pcm, hardware, 0)
         try check(
             library.hw_params_set_access(pcm, hardware, SND_PCM_ACCESS_RW_INTERLEAVED), name, library)
-        try check(library.hw_params_set_format(pcm, hardware, SND_PCM_FORMAT_S16), name, library)
+        let encoding = try setEncoding(pcm, hardware, name, library)
         var (rate, channels) = (UInt32(SoundCodec.rate), UInt32(2))
         try check(library.hw_params_set_channels_near(pcm, hardware, &channels), name, library)
         try check(library.hw_params_set_rate_near(pcm, hardware, &rate, nil), name, library)
@@ -176,10 +202,21 @@ public final class Microphone: SoundSource {
         guard rates.contains(Int(rate)), (1...64).contains(channels) else {
             throw SoundError(.refused(reason: "\(rate) Hz in \(channels) channels"), name)
         }
-        return (
-            SoundFormat(rate: Int(rate), channels: min(Int(channels), 2)), Int(channels),
-            Int(clamping: bufferSize)
-        )
+        return Setup(
+            format: SoundFormat(rate: Int(rate), channels: min(Int(channels), 2)),
+            deviceChannels: Int(channels), bufferFrames: Int(clamping: bufferSize), encoding: encoding)
+    }
+
+    /// Chooses 16 bits, or what loses least of what the device has.
+    private static func setEncoding(
+        _ pcm: OpaquePointer, _ hardware: OpaquePointer?, _ name: String, _ library: csound_library
+    ) throws(SoundError) -> SampleEncoding {
+        for encoding in SampleEncoding.allCases
+        where library.hw_params_set_format(pcm, hardware, encoding.format) >= 0 {
+            return encoding
+        }
+        throw SoundError(
+            .refused(reason: "its samples are neither of 16, 24 or 32 bits nor floating point"), name)
     }
 
     /// Has the time of the newest sample taken on the clock that pictures have.

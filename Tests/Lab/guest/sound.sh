@@ -12,9 +12,10 @@ fi
 udevadm settle
 gcc -O2 -o clapper "$LAB/guest/clapper.c" -lasound -lm -lpthread
 microphone=plughw:CARD=Loopback,DEV=1
+playback=plughw:CARD=Loopback,DEV=0
 clap() { # [SHIFT]: in place of the clapper so far
     if [ -n "${clapper-}" ]; then kill "$clapper" && wait "$clapper" || true; fi
-    ./clapper /dev/video9 plughw:CARD=Loopback,DEV=0 "$@" 2>>clapper.log &
+    ./clapper /dev/video9 "$playback" "$@" 2>>clapper.log &
     clapper=$!
     await 30 v4l2-ctl -d /dev/video9 --get-fmt-video
     sleep 1
@@ -61,6 +62,21 @@ on_host check "sound: a card that is away: silence, and together again" "$PYTHON
 on_host check "sound: a card that is away: no gap" "$PYTHON" "$LAB/verify/sound.py" whole away.mkv
 on_host check "sound: a card that is away: the report" report away.json 'sound.outages == 1' '3 < sound.secondsOfSilence < 12'
 
+# A card that has no 16 bits: what plays into a loopback decides what its other end has.
+for format in S32_LE S24_3LE FLOAT_LE; do
+    cat >~/.asoundrc <<END
+pcm.$format { type plug slave { pcm "hw:CARD=Loopback,DEV=0" format $format } }
+END
+    playback=$format clap
+    if records "sound: $format" "${scene[@]::6}" --audio-device hw:CARD=Loopback,DEV=1 --duration 8s --report $format.json $format.mkv; then
+        keep $format.json $format.mkv
+        on_host check "sound: $format: flashes and clicks together" "$PYTHON" "$LAB/verify/sound.py" claps $format.mkv --least 3
+        on_host check "sound: $format: the report" report $format.json 'sound.heard' 'sound.outages == 0' 'sound.secondsOfSilence < 1'
+    fi
+done
+rm ~/.asoundrc
+clap
+
 # Two recordings want one microphone.
 "$CAMREC" "${scene[@]}" --duration 9s first.mkv 2>first.log &
 recorder=$!
@@ -81,5 +97,7 @@ kill -CONT $recorder
 wait $recorder || true
 keep still.json still.mkv
 on_host check "sound: a recorder that stood still: together again" "$PYTHON" "$LAB/verify/sound.py" claps still.mkv --least 8
+check "sound: a recorder that stood still: the microphone is not blamed" test "$(grep -c microphone still.log)" = 0
+check "sound: a recorder that stood still: that is said once" test "$(grep -c 'camrec was stopped for [34]' still.log)" = 1
 on_host check "sound: a recorder that stood still: overruns are silence" report still.json 'sound.overruns >= 1' '1 < sound.secondsOfSilence < 8'
 kill "$clapper" || true
