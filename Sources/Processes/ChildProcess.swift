@@ -1,4 +1,5 @@
 import Glibc
+import Threading
 import Time
 
 /// Runs a program and reads what it prints: whatever a driver does to the child, this process continues.
@@ -9,7 +10,7 @@ public enum ChildProcess {
         case ended(SpawnedProcess.Ending, output: [UInt8])
         /// Why it did not start, or its end is not known.
         case failed(String)
-        /// It wrote nothing for too long, and was killed.
+        /// It wrote nothing for too long, or did not end afterwards, and was killed.
         case silent
     }
 
@@ -21,7 +22,7 @@ public enum ChildProcess {
     /// - Parameters:
     ///   - program: its file; by default this program's.
     ///   - environment: as `NAME=VALUE`; nil for this process's.
-    ///   - patience: how long it may write nothing; nil for no limit.
+    ///   - patience: how long it may write nothing, and how long it may take to end afterwards; nil for no limit.
     public static func run(
         program: String = "/proc/self/exe", _ arguments: [String], environment: [String]? = nil,
         patience: Duration?
@@ -40,10 +41,15 @@ public enum ChildProcess {
                 program, arguments, environment: environment, output: ends.1)
         } catch { return .failed("not started: \(error)") }
         var output: [UInt8] = []
-        if read(ends.0, patience: patience, into: &output) { return ending(of: child, output) }
+        let isRead = read(ends.0, patience: patience, into: &output)
+        guard let patience else { return ending(of: child, output) }
+        guard let waiting = ChildWait(child) else {
+            if !isRead { child.kill() }
+            return ending(of: child, output)
+        }
+        if isRead, let ending = waiting.ending(until: .now + patience) { return Self.ending(ending, output) }
         child.kill()
-        // The pipe closes when it ends.
-        if read(ends.0, patience: lastPatience, into: &output) { _ = ending(of: child, output) }
+        _ = waiting.ending(until: .now + lastPatience)
         return .silent
     }
 
@@ -64,8 +70,44 @@ public enum ChildProcess {
     }
 
     private static func ending(of child: SpawnedProcess, _ output: [UInt8]) -> Ending {
-        do throws(SpawnedProcess.Failure) {
-            return .ended(try child.wait(), output: output)
-        } catch { return .failed("\(error)") }
+        ending(Result { () throws(SpawnedProcess.Failure) in try child.wait() }, output)
+    }
+
+    private static func ending(
+        _ result: Result<SpawnedProcess.Ending, SpawnedProcess.Failure>, _ output: [UInt8]
+    ) -> Ending {
+        switch result {
+        case .success(let ending): .ended(ending, output: output)
+        case .failure(let error): .failed("\(error)")
+        }
+    }
+}
+
+/// Waits for a child's end on a thread of its own, however late that is: a child that hangs in the kernel is no zombie
+/// when it ends at last.
+private final class ChildWait: Sendable {
+    private let monitor = Monitor()
+    private nonisolated(unsafe) var result: Result<SpawnedProcess.Ending, SpawnedProcess.Failure>?
+
+    /// - Returns: nil if the system allows no more threads.
+    init?(_ child: SpawnedProcess) {
+        // The thread keeps this object until the child has ended.
+        let thread = WorkerThread { [self] in
+            let result = Result { () throws(SpawnedProcess.Failure) in try child.wait() }
+            monitor.withLock {
+                self.result = result
+                monitor.signal()
+            }
+        }
+        guard let thread else { return nil }
+        thread.detach()
+    }
+
+    /// Returns nil if the child has not ended by then.
+    func ending(until deadline: Instant) -> Result<SpawnedProcess.Ending, SpawnedProcess.Failure>? {
+        monitor.withLock {
+            while result == nil, .now < deadline { monitor.wait(until: deadline) }
+            return result
+        }
     }
 }

@@ -1,3 +1,5 @@
+import Files
+import Glibc
 import Processes
 import TestSupport
 import Testing
@@ -32,6 +34,23 @@ import Testing
         #expect(
             ChildProcess.run(program: "/usr/bin/env", [], environment: ["A=1"], patience: nil)
                 == .ended(.exited(0), output: Array("A=1\n".utf8)))
+    }
+
+    @Test("kills a child that has written everything and does not end")
+    func endless() {
+        #expect(run("echo abc; exec >&-; exec sleep 1000", patience: .milliseconds(50)) == .silent)
+    }
+
+    @Test("leaves no zombie, whoever keeps the child's output open")
+    func zombie() throws {
+        let folder = TemporaryFolder()
+        let file = folder.path("pid")
+        // The second process keeps the pipe open when the first is killed.
+        #expect(run("echo $$ >\(file); sleep 5 & exec sleep 1000", patience: .milliseconds(300)) == .silent)
+        let process = String(decoding: try WholeFile.read(file, atMost: 100), as: UTF8.self)
+            .split(separator: "\n").first.flatMap { pid_t($0) }
+        // Only a zombie is still there.
+        #expect(kill(try #require(process), 0) == -1)
     }
 
     @Test("kills a silent child")
