@@ -165,7 +165,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], linkerSettings: [compact]),
         .target(name: "TestSupport", dependencies: ["Pictures", "Files", "Time"], path: "Tests/TestSupport"),
-        .testTarget(name: "PicturesTests", dependencies: ["Pictures", "Time", "CV4L2", "TestSupport"]),
+        .testTarget(
+            name: "PicturesTests", dependencies: ["Pictures", "Threading", "Time", "CV4L2", "TestSupport"]),
         .testTarget(
             name: "ImagesTests", dependencies: ["Images", "Pictures", "Time"]),
         .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "Pictures", "Time", "TestSupport"]),

@@ -45,20 +45,19 @@ final class SharedBuffer: Sendable {
     /// - Parameter staysShown: whether the processor keeps seeing it, as the next picture will be looked at, too.
     /// - Returns: whether that was its last owner. Who returns it without owning it changes nothing.
     func removeOwner(staysShown: Bool) -> Bool {
-        let isFree = owners.withLock { count in
+        owners.withLock { count in
             guard count > 0 else { return false }
             count -= 1
-            return count == 0
+            guard count == 0 else { return false }
+            // The lock is taken only if an abandoned thread waits for a device. The next reader would wait as well, so
+            // the buffer stays out of use. `hideIfFree` holds it only together with the owners' lock.
+            return view.withLockIfAvailable { view in
+                if view.isRead { memory.synchronize(isEnd: true) }
+                view.isRead = false
+                if !staysShown { hide(&view) }
+                return true
+            } ?? false
         }
-        guard isFree else { return false }
-        // The lock is taken only if an abandoned thread waits for a device. The next reader would wait as well, so the
-        // buffer stays out of use.
-        return view.withLockIfAvailable { view in
-            if view.isRead { memory.synchronize(isEnd: true) }
-            view.isRead = false
-            if !staysShown { hide(&view) }
-            return true
-        } ?? false
     }
 
     /// Lets the processor see the picture until the buffer has no owner any more.
@@ -78,8 +77,8 @@ final class SharedBuffer: Sendable {
 
     /// Ends what the processor sees if the buffer has no owner.
     func hideIfFree() {
-        _ = view.withLockIfAvailable { view in
-            if owners.withLock({ $0 == 0 }) { hide(&view) }
+        owners.withLock { count in
+            if count == 0 { _ = view.withLockIfAvailable { hide(&$0) } }
         }
     }
 
