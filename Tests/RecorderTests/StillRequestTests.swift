@@ -90,6 +90,20 @@ import Time
         #expect(take(request) { source.show(to: request) } != nil)
     }
 
+    @Test("a request whose second picture never came keeps no memory")
+    func unfinished() throws {
+        let source = try Marked()
+        let (request, isOver) = (StillRequest(), Interruption()!)
+        // The first picture says how long it is; the camera is unplugged before the next.
+        let shows = WorkerThread {
+            while !isOver.isRaised, !request.hasRoom { source.show(to: request) }
+        }
+        #expect(!hasTaken(request, until: .now + .milliseconds(300)))
+        isOver.raise()
+        shows?.join()
+        #expect(!request.hasRoom)
+    }
+
     @Test(
         "a recording gives a picture away and loses none, in a time lapse and a pause, too",
         arguments: [false, true])

@@ -72,6 +72,9 @@ final class StillRequest: @unchecked Sendable {
         monitor.signal()
     }
 
+    /// Whether there is memory for a picture, which only a request needs.
+    var hasRoom: Bool { monitor.withLock { room != nil } }
+
     /// Ends every wait: no more pictures come.
     func close() {
         monitor.withLock {
@@ -83,6 +86,7 @@ final class StillRequest: @unchecked Sendable {
     /// Waits for the next picture.
     /// - Returns: nil if none came in time, or no more come.
     func take(until deadline: Instant) -> Still? {
+        defer { forget() }
         while true {
             guard let lengths = measure(until: deadline), let room = Self.room(for: lengths) else {
                 return nil
@@ -93,9 +97,16 @@ final class StillRequest: @unchecked Sendable {
             var still: Still?
             monitor.withLock {
                 if let picture = copy.take() { still = Still(picture: picture, exposure: exposure) }
-                (self.room, exposure) = (nil, nil)
             }
             return still
+        }
+    }
+
+    /// Gives up the memory and what is in it.
+    private func forget() {
+        monitor.withLock {
+            copy = nil
+            (room, exposure) = (nil, nil)
         }
     }
 
