@@ -27,23 +27,33 @@ public final class WatchedThread: Sendable {
     ///     machine does no work.
     ///   - tick: how often the process's activity is checked.
     ///   - call: its captured values must not be used elsewhere until it has returned, and never if it has not.
-    /// - Returns: nil if the call did not return in time, or an earlier one never did.
+    /// - Returns: nil if the call did not return and release its captured values in time, or an earlier one never did.
     @discardableResult public func run<Value>(
-        patience: Int, tick: Duration = .seconds(1), _ call: @escaping () -> Value
+        patience: Int, tick: Duration = .seconds(1), _ call: consuming @escaping () -> Value
     ) -> Value? {
         guard isThere, !calls.isCaller else { return call() }
-        let outcome = Outcome<Value>()
-        return calls.make({ outcome.value = call() }, patience: patience, tick: tick) ? outcome.value : nil
+        let work = Work(call)
+        return calls.make(work, patience: patience, tick: tick) ? work.value : nil
     }
 
-    /// Written by the thread, and read by the caller only afterwards.
-    private final class Outcome<Value> { var value: Value? }
+    /// A call and its result: written by the thread, and read by the caller only afterwards.
+    private final class Work<Value>: WatchedWork {
+        private var call: (() -> Value)?
+        private(set) var value: Value?
+
+        /// Nothing else may keep the call, or its captured values would be destroyed elsewhere.
+        init(_ call: consuming @escaping () -> Value) { self.call = call }
+
+        func make() { value = call?() }
+
+        func release() { call = nil }
+    }
 
     fileprivate final class Calls: @unchecked Sendable {
         // Safe to share: all mutable state is accessed with the lock held.
         private let monitor = Monitor()
         private var state = State.idle
-        private var call: (() -> Void)?
+        private var work: (any WatchedWork)?
         private var thread: pthread_t?
         /// Whether a caller waits for its call.
         private var isTaken = false
@@ -63,6 +73,14 @@ public final class WatchedThread: Sendable {
     }
 }
 
+/// A call whose type does not matter.
+private protocol WatchedWork: AnyObject {
+    /// Makes the call.
+    func make()
+    /// Destroys the values that the call captured.
+    func release()
+}
+
 extension WatchedThread.Calls {
     // MARK: The thread
 
@@ -71,25 +89,28 @@ extension WatchedThread.Calls {
         while makeNext() {
             set(.idle)
         }
+        // Another thread may get its identifier.
+        monitor.withLock { thread = nil }
     }
 
     /// Makes the next call and releases it. Returns false if there are no more.
     private func makeNext() -> Bool {
-        guard let call = take() else { return false }
-        call()
+        guard let work = take() else { return false }
+        work.make()
         let isTooLate = monitor.withLock {
             if state == .busy { state = .returned }
             return state == .abandoned
         }
         // The call's captured values were abandoned.
-        while isTooLate { withExtendedLifetime(call) { _ = pause() } }
+        while isTooLate { withExtendedLifetime(work) { _ = pause() } }
+        work.release()
         return true
     }
 
-    private func take() -> (() -> Void)? {
+    private func take() -> (any WatchedWork)? {
         monitor.withLock {
-            while call == nil, state != .over { monitor.wait() }
-            return call.take()
+            while work == nil, state != .over, state != .abandoned { monitor.wait() }
+            return work.take()
         }
     }
 
@@ -110,11 +131,11 @@ extension WatchedThread.Calls {
     fileprivate func end() { set(.over) }
 
     /// Makes a call and returns whether it returned in time.
-    fileprivate func make(_ next: @escaping () -> Void, patience: Int, tick: Duration) -> Bool {
+    fileprivate func make(_ next: any WatchedWork, patience: Int, tick: Duration) -> Bool {
         monitor.withLock {
             while isTaken { monitor.wait() }
             guard state == .idle else { return false }
-            (isTaken, state, call) = (true, .busy, next)
+            (isTaken, state, work) = (true, .busy, next)
             monitor.signal()
             wait(patience: patience, tick: tick)
             isTaken = false
@@ -128,7 +149,8 @@ extension WatchedThread.Calls {
         var (ticks, idleTicks, activity) = (0, 0, ProcessActivity.untilNow)
         var next = Instant.now + tick
         while state != .idle {
-            if state == .busy, idleTicks >= patience || ticks >= Self.mostPatience * patience {
+            // The values that a call captured may hang, too, when they are destroyed.
+            if idleTicks >= patience || ticks >= Self.mostPatience * patience {
                 state = .abandoned
                 return
             }

@@ -18,6 +18,24 @@ import Time
         #expect(result == nil)
     }
 
+    @Test("gives up a call whose captured values are never destroyed, and makes no more")
+    func hangsAtRelease() {
+        let thread = WatchedThread()
+        let result: Int? = thread.run(patience: 3, tick: .milliseconds(1)) { [driver = HangingDriver()] in
+            withExtendedLifetime(driver) { 1 }
+        }
+        #expect(result == nil)
+        #expect(thread.run(patience: 1000) { 2 } == nil)
+    }
+
+    /// Hangs when it is closed.
+    private final class HangingDriver {
+        deinit {
+            let never = Monitor()
+            never.withLock { while true { never.wait() } }
+        }
+    }
+
     @Test("makes calls one after another, on one thread that is not the caller's")
     func oneThread() {
         let thread = WatchedThread()
