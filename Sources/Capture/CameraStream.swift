@@ -35,12 +35,12 @@ public final class CameraStream: CaptureStream {
     /// The first sequence number of the driver's count, and when it came.
     private var countStart = (sequence: UInt32(0), time: Instant.start)
     private var deadline: FrameDeadline
+    private var times: TimestampCorrection
     private var isStreaming = false
     private var restoresControls = false
     private var jpegSizes = JPEGSizeWatch()
 
     private static let errorPause = Duration.milliseconds(10)
-    private static let plausibleAge = Duration.seconds(60)
     private static let measuringPatience = Duration.seconds(3)
 
     /// - Parameter sharing: reads the pictures in the processor's place; nil if the processor does.
@@ -60,6 +60,7 @@ public final class CameraStream: CaptureStream {
         queued = buffers.all
         deadline = FrameDeadline(
             clock: device.calls, frameDuration: format.frameRate.frameDuration)
+        times = TimestampCorrection(frameDuration: format.frameRate.frameDuration)
         SourceChange.subscribe(on: device)
         renewDeadline()
     }
@@ -100,6 +101,7 @@ public final class CameraStream: CaptureStream {
         guard result >= 0 else { throw device.failure("VIDIOC_STREAMON", result) }
         isStreaming = true
         countStart = (0, device.calls.now)
+        times = TimestampCorrection(frameDuration: format.frameRate.frameDuration)
         renewDeadline()
     }
 
@@ -320,8 +322,9 @@ public final class CameraStream: CaptureStream {
         guard clock == UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC), (0...Int(Int32.max)).contains(seconds),
             (0..<1_000_000).contains(microseconds)
         else { return now }
-        let time = Instant.start + .seconds(seconds) + .microseconds(microseconds)
-        return (now - time).magnitude < Self.plausibleAge ? time : now
+        let result = times.correct(.start + .seconds(seconds) + .microseconds(microseconds), arrival: now)
+        if let fault = result.fault { losses.note(fault) }
+        return result.time
     }
 
     @discardableResult private func takeReturned() -> UInt32 {

@@ -101,14 +101,28 @@ public struct CaptureInterrupter: Sendable {
     public func interrupt() { pool.interrupt() }
 }
 
-/// Frames that never became a picture. Together with the delivered buffers, they account for the camera's
-/// numbering.
+/// What a camera's driver lost. Together with the delivered buffers, the frames that never became a picture account for
+/// the camera's numbering.
 public struct CaptureLosses: Sendable, Hashable {
     /// Gaps in the sequence numbers.
     public var droppedByDriver = 0
     /// Flagged as damaged by the driver (V4L2_BUF_FLAG_ERROR), or shorter than a picture.
     public var corrupt = 0
+    /// Pictures whose time of capture was wrong and is corrected.
+    public var correctedTimes = 0
+    /// Whether the driver's times have stood still.
+    public var haveTimesStood = false
+    /// How far the driver's times jumped first; nil if they did not.
+    public var timeJump: Duration?
 
     /// Nothing lost.
     public init() {}
+
+    mutating func note(_ fault: TimestampFault) {
+        correctedTimes += 1
+        switch fault {
+        case .standing: haveTimesStood = true
+        case .jumped(let jump): timeJump = timeJump ?? jump
+        }
+    }
 }

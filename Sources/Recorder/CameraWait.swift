@@ -1,4 +1,5 @@
 import Capture
+import Glibc
 import Time
 
 /// Waits for a camera that is busy or absent.
@@ -60,9 +61,11 @@ public struct CameraWait {
 
 extension CaptureError {
     /// Whether the camera is absent but may appear later.
-    fileprivate var isAbsence: Bool {
+    var isAbsence: Bool {
         switch kind {
         case .noCamera, .notFound, .lost: true
+        // A USB camera fails like this between its unplugging and the kernel's notice of it.
+        case .systemCallFailed(_, EPROTO), .systemCallFailed(_, ESHUTDOWN): true
         default: false
         }
     }

@@ -35,7 +35,7 @@ struct CaptureStage {
             stills.close()
         }
         do throws(CaptureError) {
-            try source.start()
+            guard try source.start() else { return nil }
             while true {
                 switch try source.nextBuffer() {
                 case .buffer(let buffer):
@@ -75,7 +75,9 @@ struct CaptureStage {
             // One buffer is being encoded, some are converted ahead, one is being queued, and two stay with the
             // driver, if it granted that many.
             let limit = max(1, source.stream.bufferCount - 4 - beginning.convertedCount)
-            counters.add(frames.pushDroppingOldest(buffer, limit: limit), to: .droppedByUs)
+            let dropped = frames.pushDroppingOldest(buffer, limit: limit)
+            counters.add(dropped, to: .droppedByUs)
+            if dropped > 0, source.isCatchingUp { counters.add(dropped, to: .droppedAfterStandstill) }
         } else {
             // False only if the queue is closed, when pictures are no longer needed.
             _ = frames.push(buffer)

@@ -12,6 +12,8 @@ public enum CaptureCounter: Int, CaseIterable, Sendable {
     case droppedInRestart
     /// Frames of `droppedByUs`: while an output's queue was full.
     case droppedForOutput
+    /// Frames of `droppedByUs`: they came at once after a standstill of the process or the machine.
+    case droppedAfterStandstill
     /// Captured frames that were dropped during a pause.
     case paused
     /// Captured frames between those of a time lapse.
@@ -22,6 +24,16 @@ public enum CaptureCounter: Int, CaseIterable, Sendable {
     case sourceRestarts
     /// Milliseconds from the last picture before a restart to the first after it.
     case millisecondsLost
+    /// Those of `millisecondsLost` from the last picture to the end, if the source was away then.
+    case millisecondsAwayAtEnd
+    /// Times without pictures, whatever was the reason: a failed source, or a standstill and what it causes.
+    case outages
+    /// Times in which the process or the machine stood still.
+    case standstills
+    case millisecondsStopped
+    case millisecondsSuspended
+    /// Pictures whose time of capture the driver got wrong.
+    case correctedTimes
 }
 
 /// Counters of an encoder. Captured frames, except those that are `corrupt`, `droppedByUs`, `paused` or `notWanted`, add

@@ -40,6 +40,10 @@ public enum SourceEvent: Sendable, Equatable, CustomStringConvertible {
     ///   - after: the time without pictures.
     ///   - suppressed: how many such events went unreported since the last report.
     case resumed(CaptureError, device: String, after: Duration, suppressed: Int)
+    /// The process or the machine stood still, and the source delivers again.
+    case stoodStill(Standstill)
+    /// Its driver's times of capture are wrong and are corrected.
+    case wrongTimes(TimestampFault, device: String)
 
     public var description: String {
         switch self {
@@ -49,8 +53,19 @@ public enum SourceEvent: Sendable, Equatable, CustomStringConvertible {
         case .resumed(let error, let device, let time, let suppressed):
             "\(error.device): \(error.reason); recording continues"
                 + (device == error.device ? "" : " from \(device)")
-                + " after \(Double(time.inMilliseconds / 100) / 10) s without a picture"
+                + " after \(Self.decimal(time)) s without a picture"
                 + (suppressed == 0 ? "" : " (\(suppressed + 1) times since last reported)")
+        case .stoodStill(.suspended(let duration)):
+            "the machine was suspended for \(Self.decimal(duration)) s; recording continues"
+        case .stoodStill(.stopped(let duration)):
+            "camrec was stopped for \(Self.decimal(duration)) s; recording continues"
+        case .wrongTimes(.standing, let device):
+            "\(device): its driver repeats the same time of capture; recording continues with the times of arrival"
+        case .wrongTimes(.jumped(let jump), let device):
+            "\(device): its driver's time of capture jumped \(jump < .zero ? "back" : "ahead") by "
+                + "\(Self.decimal(jump.magnitude)) s; recording continues with corrected times"
         }
     }
+
+    private static func decimal(_ duration: Duration) -> Double { Double(duration.inMilliseconds / 100) / 10 }
 }

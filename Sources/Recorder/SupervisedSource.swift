@@ -21,6 +21,14 @@ struct SupervisedSource {
     private var backOff = BackOff(first: .milliseconds(100), longest: .seconds(2), steadiness: .seconds(20))
     private var nextTry = Instant.distantPast
     private var messages = MessageLimit()
+    private var standstillMessages = MessageLimit()
+    private var standstills: StandstillWatch
+    /// When the latest standstill was noticed.
+    private var standstillEnd: Instant?
+    /// When the stream last delivered.
+    private var lastDelivery: Instant
+    private var hasReportedStanding = false
+    private var hasReportedJump = false
 
     /// From a failure to the first picture after it.
     private struct Outage {
@@ -30,6 +38,11 @@ struct SupervisedSource {
         let suppressed: Int?
         var tries = 0
     }
+
+    /// What comes within this time after a standstill is its consequence.
+    private static let aftermath = Duration.seconds(5)
+    /// How long the pictures that came during a standstill take to be encoded.
+    private static let catchUpTime = Duration.seconds(1)
 
     /// How long to wait for a failed stream's buffers. An encoder that keeps one longer hangs.
     private static let bufferPatience = Duration.seconds(3)
@@ -44,12 +57,25 @@ struct SupervisedSource {
         self.stop = stop
         self.beginning = beginning
         stream = source.stream
+        standstills = StandstillWatch(stop)
+        lastDelivery = stop.now
     }
 
-    /// Starts the source. If even the first start fails, the recording ends.
-    func start() throws(CaptureError) {
-        try startStream()
+    /// Starts the source. A camera that was unplugged since it was opened is waited for; any other failure of the first
+    /// start ends the recording.
+    /// - Returns: false if the recording should end first.
+    mutating func start() throws(CaptureError) -> Bool {
+        do throws(CaptureError) {
+            try startStream()
+            return true
+        } catch {
+            guard error.isAbsence else { throw error }
+            return try recover(from: error)
+        }
     }
+
+    /// Whether the pictures that waited during a standstill are still being encoded.
+    var isCatchingUp: Bool { standstillEnd.map { stop.now < $0 + Self.catchUpTime } ?? false }
 
     /// Waits for the next picture, up to the source's timeout.
     mutating func nextBuffer() throws(CaptureError) -> NextBuffer {
@@ -60,6 +86,7 @@ struct SupervisedSource {
                 switch consume next {
                 case .buffer(var buffer):
                     buffer.run = run
+                    noteStandstill(noticedBy: buffer.timestamp)
                     noteDelivery(at: buffer.timestamp)
                     return .buffer(buffer)
                 case .end: return .end
@@ -67,6 +94,7 @@ struct SupervisedSource {
                 }
             } catch {
                 countLosses()
+                noteStandstill(noticedBy: nil)
                 guard try recover(from: error) else { return .interrupted }
             }
         }
@@ -75,8 +103,32 @@ struct SupervisedSource {
     /// Stops the source for good.
     mutating func end() {
         stream.stop()
-        if let outage { countLostTime(since: outage, until: stop.now) }
+        if let outage {
+            let lost = countLostTime(since: outage, until: stop.now)
+            counters.add(Int(lost.inMilliseconds), to: .millisecondsAwayAtEnd)
+        }
         outage = nil
+    }
+
+    /// Notes that the process or the machine stood still before the stream delivered.
+    /// - Parameter timestamp: when the picture that it delivered was captured; nil if it failed.
+    private mutating func noteStandstill(noticedBy timestamp: Instant?) {
+        guard stream.isLive else { return }
+        let now = stop.now
+        // A picture that had come long ago was not taken because nothing ran.
+        let late = timestamp.map { now - max($0, lastDelivery) } ?? .zero
+        lastDelivery = now
+        let usual = stream.format.frameRate.frameDuration * 2
+        guard let standstill = standstills.look(stop, late: late, usual: usual) else { return }
+        standstillEnd = now
+        counters.add(to: .standstills)
+        counters.add(to: .outages)
+        let milliseconds = Int(standstill.duration.inMilliseconds)
+        switch standstill {
+        case .suspended: counters.add(milliseconds, to: .millisecondsSuspended)
+        case .stopped: counters.add(milliseconds, to: .millisecondsStopped)
+        }
+        if standstillMessages.admit(at: now) != nil { source.report(.stoodStill(standstill)) }
     }
 
     private mutating func noteDelivery(at timestamp: Instant) {
@@ -102,11 +154,30 @@ struct SupervisedSource {
     private mutating func countLosses() {
         let losses = stream.losses
         defer { countedLosses = losses }
+        report(losses)
         guard beginning.isRecording else { return }
         counters.add(losses.droppedByDriver - countedLosses.droppedByDriver, to: .droppedByDriver)
         let corrupt = losses.corrupt - countedLosses.corrupt
         counters.add(corrupt, to: .corrupt)
         counters.add(corrupt, to: .captured)
+        counters.add(losses.correctedTimes - countedLosses.correctedTimes, to: .correctedTimes)
+    }
+}
+
+// MARK: Times
+
+extension SupervisedSource {
+    /// Reports wrong times of capture, each kind once.
+    private mutating func report(_ losses: CaptureLosses) {
+        guard losses.correctedTimes > countedLosses.correctedTimes else { return }
+        if losses.haveTimesStood, !hasReportedStanding {
+            hasReportedStanding = true
+            source.report(.wrongTimes(.standing, device: stream.identity.device))
+        }
+        if let jump = losses.timeJump, !hasReportedJump {
+            hasReportedJump = true
+            source.report(.wrongTimes(.jumped(jump), device: stream.identity.device))
+        }
     }
 }
 
@@ -138,6 +209,7 @@ extension SupervisedSource {
             do throws(CaptureError) {
                 try restart(failure.recovery, isFirstTry: outage.tries == 1)
                 run += 1
+                lastDelivery = stop.now
                 counters.add(to: .sourceRestarts)
                 return true
             } catch {
@@ -150,6 +222,8 @@ extension SupervisedSource {
         let now = stop.now
         let outage = Outage(cause: failure, start: now, suppressed: messages.admit(at: now))
         self.outage = outage
+        let isAftermath = standstillEnd.map { now - $0 < Self.aftermath } ?? false
+        if !isAftermath { counters.add(to: .outages) }
         return outage
     }
 

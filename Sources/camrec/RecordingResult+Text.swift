@@ -41,18 +41,16 @@ extension RecordingResult {
                 "\(count(frames.droppedForOutput, "frame")) dropped because \(slow) read the stream too slowly; "
                     + "if that continues, use a faster disk or a lower --bitrate")
         }
-        let late = frames.droppedByUs - frames.droppedInRestart - frames.droppedForOutput
+        let late =
+            frames.droppedByUs - frames.droppedInRestart - frames.droppedForOutput
+            - frames.droppedAfterStandstill
         if late > 0 {
             warnings.append(
                 "\(count(late, "frame")) dropped because the machine was too busy to encode in time; "
                     + "if that continues, use \(processorAdvice)a smaller --size or a lower --fps"
             )
         }
-        if source.restarts > 0 {
-            warnings.append(
-                "the camera failed and came back (\(count(source.restarts, "restart"))): "
-                    + "\(decimal(source.secondsLost)) s without a picture")
-        }
+        warnings += source.warnings
         if frames.corrupt > 0 { warnings.append("\(count(frames.corrupt, "damaged frame")) left out") }
         for encoder in encoders { warnings += encoder.warnings }
         warnings += sound?.warnings ?? []
@@ -91,6 +89,30 @@ extension RecordingResult {
             "\(decimal(measured)) frames arrived per second, but the stream declares \(decimal(stated)): raw, "
                 + "\(measured < stated ? "it plays too fast" : "it plays too slowly"); \(remedy)"
         ]
+    }
+}
+
+extension RecordingResult.Source {
+    /// What kept pictures from coming.
+    var warnings: [String] {
+        var warnings: [String] = []
+        let pauses = [
+            secondsSuspended > 0 ? "the machine was suspended for \(decimal(secondsSuspended)) s" : nil,
+            secondsStopped > 0 ? "camrec was stopped for \(decimal(secondsStopped)) s" : nil,
+        ].compactMap { $0 }
+        if !pauses.isEmpty {
+            let times = standstills > 1 ? " (\(standstills) times)" : ""
+            warnings.append(pauses.joined(separator: " and ") + times)
+        }
+        let isAway = secondsAwayAtEnd > 0
+        let returns = outages - standstills - (isAway ? 1 : 0)
+        if returns > 0 {
+            warnings.append(
+                "the camera failed and came back (\(count(returns, "time"))): "
+                    + "\(decimal(secondsLost - secondsAwayAtEnd)) s without a picture")
+        }
+        if isAway { warnings.append("the camera was away for \(decimal(secondsAwayAtEnd)) s until the end") }
+        return warnings
     }
 }
 

@@ -61,8 +61,19 @@ struct RecordingResult: Encodable {
     struct Source: Encodable {
         /// Times it was restarted or reopened after a failure.
         let restarts: Int
+        /// Times without pictures: failures, and standstills of the process or the machine with what they cause.
+        let outages: Int
         /// The total time from the last picture before each failure to the first after it.
         let secondsLost: Double
+        /// Of `secondsLost`: from the last picture to the end.
+        let secondsAwayAtEnd: Double
+        let standstills: Int
+        /// In which the process was stopped.
+        let secondsStopped: Double
+        /// In which the machine was suspended.
+        let secondsSuspended: Double
+        /// Pictures whose time of capture the driver got wrong.
+        let correctedTimes: Int
     }
 
     struct Format: Encodable {
@@ -201,6 +212,8 @@ struct RecordingResult: Encodable {
         let droppedInRestart: Int
         /// Of those dropped by us.
         let droppedForOutput: Int
+        /// Of those dropped by us.
+        let droppedAfterStandstill: Int
         let paused: Int
         /// Between the frames of a time lapse.
         let notWanted: Int
@@ -238,8 +251,13 @@ struct RecordingResult: Encodable {
             framesPerSecond: granted.frameRate.framesPerSecond, interlaced: granted.isInterlaced,
             colorRange: granted.color.range.rawValue, colorMatrix: "\(granted.color.matrix)")
         source = Source(
-            restarts: recording.counters[.sourceRestarts],
-            secondsLost: Double(recording.counters[.millisecondsLost]) / 1e3)
+            restarts: recording.counters[.sourceRestarts], outages: recording.counters[.outages],
+            secondsLost: Double(recording.counters[.millisecondsLost]) / 1e3,
+            secondsAwayAtEnd: Double(recording.counters[.millisecondsAwayAtEnd]) / 1e3,
+            standstills: recording.counters[.standstills],
+            secondsStopped: Double(recording.counters[.millisecondsStopped]) / 1e3,
+            secondsSuspended: Double(recording.counters[.millisecondsSuspended]) / 1e3,
+            correctedTimes: recording.counters[.correctedTimes])
         let (encoders, outputs) = (outcome.tracks.map(Encoder.init), outcome.outputs.map(Output.init))
         // A recording has at least one output, and each output has an encoder.
         let first = outputs[0]
@@ -350,6 +368,7 @@ extension RecordingResult.Frames {
         droppedByUs = counters[.droppedByUs]
         droppedInRestart = counters[.droppedInRestart]
         droppedForOutput = counters[.droppedForOutput]
+        droppedAfterStandstill = counters[.droppedAfterStandstill]
         paused = counters[.paused]
         notWanted = counters[.notWanted]
         droppedByEncoder = encoder.droppedByEncoder

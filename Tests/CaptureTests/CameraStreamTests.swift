@@ -60,6 +60,39 @@ import Time
         #expect((Int(picture.timestamp.nanoseconds / Self.second) == now + seconds) == isKept)
     }
 
+    @Test("counts times that stand still or go back, and replaces them")
+    func wrongTimes() throws {
+        let device = ScriptedDevice()
+        let now = Int(device.now.nanoseconds / Self.second)
+        let stream = try device.stream()
+        device.events = Array(repeating: .frame(Frame()), count: 31)
+        device.events += Array(repeating: .frame(Frame(seconds: now - 10)), count: 5)
+        var last = Instant.distantPast
+        for _ in 0..<36 {
+            let picture = try stream.hold()
+            #expect(picture.timestamp > last && (device.now - picture.timestamp).magnitude < .milliseconds(2))
+            last = picture.timestamp
+            picture.letGo()
+        }
+        #expect(stream.losses.correctedTimes == 5)
+        #expect(stream.losses.timeJump.map { ($0 - .seconds(-11)).magnitude < .seconds(1) } == true)
+        #expect(!stream.losses.haveTimesStood)
+    }
+
+    @Test("a stream that starts again believes another clock")
+    func newTimes() throws {
+        let device = ScriptedDevice()
+        let now = Int(device.now.nanoseconds / Self.second)
+        let stream = try device.stream()
+        device.events = [.frame(Frame()), .frame(Frame()), .frame(Frame(seconds: now - 10))]
+        #expect(try stream.nextSequence() == 0)
+        #expect(try stream.nextSequence() == 1)
+        try stream.restart()
+        let picture = try stream.hold()
+        #expect(Int(picture.timestamp.nanoseconds / Self.second) == now - 10)
+        #expect(stream.losses.correctedTimes == 0)
+    }
+
     // MARK: Buffers
 
     @Test("queues every buffer before streaming starts")

@@ -24,6 +24,16 @@ import Time
         #expect(hear(&watch, noise) == nil)
     }
 
+    @Test("one that is silent or gone because nothing ran is excused for a while")
+    func standstill() {
+        var watch = MicrophoneWatch(name: "m")
+        watch.stoodStill(until: .start + .seconds(10))
+        #expect(watch.heardNothing(at: .start + .seconds(10)) == nil)
+        #expect(watch.lost(gone, at: .start + .seconds(12)) == nil)
+        #expect(hear(&watch, noise) == nil)
+        #expect(watch.heardNothing(at: .start + .seconds(14)) == .stalled(name: "m"))
+    }
+
     @Test("one that comes and goes is mentioned ever more rarely, and its returns with it")
     func flapping() {
         var watch = MicrophoneWatch(name: "m")

@@ -35,7 +35,7 @@ import Time
             defer { source.end() }
             var (sequences, runs) = ([UInt32](), [Int]())
             do throws(CaptureError) {
-                try source.start()
+                guard try source.start() else { return (sequences, runs, nil) }
                 while true {
                     switch try source.nextBuffer() {
                     case .buffer(let buffer):
@@ -158,6 +158,141 @@ import Time
         stream.startFailure = .noBandwidth
         #expect(bench.run(stream).error?.kind == .noBandwidth)
         #expect(bench.openTimes.isEmpty)
+    }
+
+    @Test(
+        "a camera that is unplugged before it first starts is waited for",
+        arguments: [CaptureError.Kind.lost, .notFound, .systemCallFailed("VIDIOC_STREAMON", errno: 71)])
+    func goneAtFirstStart(kind: CaptureError.Kind) throws {
+        let stream = try ScriptedStream([.picture])
+        stream.startFailure = kind
+        let second = try ScriptedStream([.pictures(2)])
+        bench.openings = [gone(), gone(), .success(second)]
+        let (sequences, runs, error) = bench.run(stream, timeout: .seconds(30))
+        #expect(error == nil)
+        #expect(sequences == [0, 1])
+        #expect(runs == [1, 1])
+        #expect(stream.isReleased)
+        #expect(bench.events.count == 2, "that it waits, and that the camera is there")
+    }
+
+    @Test("a camera that is unplugged before it first starts is waited for no longer than others")
+    func goneForGood() throws {
+        let (impatient, patient) = (Bench(), Bench())
+        for (bench, seconds) in [(impatient, 0), (patient, 30)] {
+            let stream = try ScriptedStream([.picture])
+            stream.startFailure = .lost
+            let start = bench.clock.now
+            #expect(bench.run(stream, timeout: .seconds(seconds)).error?.kind == .lost)
+            #expect(bench.clock.now == start + .seconds(seconds))
+        }
+        #expect(impatient.openTimes.isEmpty)
+        let stopped = Bench()
+        stopped.clock.isStopRequested = true
+        let stream = try ScriptedStream([.picture])
+        stream.startFailure = .lost
+        let (sequences, _, error) = stopped.run(stream)
+        #expect(sequences.isEmpty && error == nil)
+    }
+
+    @Test("a camera that streams again but never delivers was away until the end")
+    func neverBack() throws {
+        let silence = CaptureError.Kind.silent(for: .seconds(5))
+        let first = try ScriptedStream([.pictureAt(bench.clock.now), .fail(silence)])
+        bench.openings = (0..<100).compactMap { _ in
+            guard let stream = try? ScriptedStream([.fail(silence)]) else { return nil }
+            return .success(stream)
+        }
+        #expect(bench.run(first, duration: .seconds(25)).error == nil)
+        #expect(bench.counters[.sourceRestarts] > 1)
+        #expect(bench.counters[.outages] == 1)
+        #expect(bench.counters[.millisecondsAwayAtEnd] == 25_000)
+        #expect(bench.counters[.millisecondsLost] == 25_000)
+    }
+
+    @Test("an outage that ended before the end is none at the end")
+    func backInTime() throws {
+        bench.openings = [.success(try ScriptedStream([.picture]))]
+        _ = bench.run(try ScriptedStream([.picture, .fail(.lost)]))
+        #expect(bench.counters[.outages] == 1)
+        #expect(bench.counters[.millisecondsAwayAtEnd] == 0)
+    }
+
+    // MARK: Standstills
+
+    @Test("a process that was stopped says for how long, and counts one outage")
+    func stopped() throws {
+        let clock = bench.clock
+        let begin = clock.now
+        // Ten pictures waited in the driver's buffers.
+        let waiting = (1...10).map { ScriptedStream.Event.pictureAt(begin + .milliseconds(100) * $0) }
+        let stream = try ScriptedStream(
+            [.pictureAt(begin), .perform { clock.pass(.milliseconds(4000)) }] + waiting
+                + [.pictureAt(begin + .seconds(4))])
+        #expect(bench.run(stream).error == nil)
+        #expect(bench.events == [.stoodStill(.stopped(.milliseconds(3900)))])
+        #expect(bench.events.first?.description == "camrec was stopped for 3.9 s; recording continues")
+        #expect(bench.counters[.standstills] == 1)
+        #expect(bench.counters[.outages] == 1)
+        #expect(bench.counters[.millisecondsStopped] == 3900)
+        #expect(bench.counters[.millisecondsSuspended] == 0)
+    }
+
+    @Test("a suspended machine says for how long; what its camera needs to come back is the same outage")
+    func suspended() throws {
+        let clock = bench.clock
+        let stream = try ScriptedStream([
+            .pictureAt(clock.now), .perform { clock.suspendedTime += .milliseconds(3900) }, .fail(.lost),
+        ])
+        bench.openings = [gone(), .success(try ScriptedStream([.pictureAt(clock.now + .seconds(1))]))]
+        #expect(bench.run(stream).error == nil)
+        #expect(bench.events.first == .stoodStill(.suspended(.milliseconds(3900))))
+        #expect(
+            bench.events.first?.description == "the machine was suspended for 3.9 s; recording continues")
+        #expect(bench.counters[.standstills] == 1)
+        #expect(bench.counters[.outages] == 1)
+        #expect(bench.counters[.millisecondsSuspended] == 3900)
+        #expect(bench.counters[.sourceRestarts] == 1)
+    }
+
+    @Test("a slow camera, one whose clock is behind, and one that was away are no standstill")
+    func noStandstill() throws {
+        let clock = bench.clock
+        let slow = try ScriptedStream([
+            .pictureAt(clock.now - .seconds(59)), .perform { clock.pass(.milliseconds(1100)) },
+            .pictureAt(clock.now - .seconds(58)), .perform { clock.pass(.seconds(20)) },
+            .pictureAt(clock.now + .seconds(21)), .fail(.lost),
+        ])
+        bench.openings = [.success(try ScriptedStream([.pictureAt(clock.now - .seconds(30))]))]
+        bench.onOpening = { clock.pass(.seconds(5)) }
+        #expect(bench.run(slow).error == nil)
+        #expect(bench.counters[.standstills] == 0)
+        #expect(bench.counters[.outages] == 1)
+    }
+
+    // MARK: Times
+
+    @Test("counts wrong times of capture, and reports each kind once")
+    func wrongTimes() throws {
+        let second = try ScriptedStream([.wrongTimes(.standing), .picture])
+        bench.openings = [.success(second)]
+        _ = bench.run(
+            try ScriptedStream([
+                .picture, .wrongTimes(.standing), .picture, .wrongTimes(.standing), .picture,
+                .wrongTimes(.jumped(.seconds(-10))), .picture, .wrongTimes(.jumped(.seconds(-5))), .picture,
+                .fail(.lost),
+            ]))
+        let wrong = bench.events.filter { if case .wrongTimes = $0 { true } else { false } }
+        #expect(
+            wrong == [
+                .wrongTimes(.standing, device: "scripted"),
+                .wrongTimes(.jumped(.seconds(-10)), device: "scripted"),
+            ])
+        #expect(
+            wrong.last?.description
+                == "scripted: its driver's time of capture jumped back by 10.0 s; recording continues with corrected times"
+        )
+        #expect(bench.counters[.correctedTimes] == 5)
     }
 
     @Test("a stop, or the recording's duration, ends the wait without an error")

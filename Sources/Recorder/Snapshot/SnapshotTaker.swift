@@ -28,12 +28,11 @@ public struct SnapshotTaker {
         settling = ExposureSettling(bound: settle)
     }
 
-    /// Starts a stream, takes a picture, and stops the stream.
+    /// Takes a picture from a stream that has started, and stops it.
     public mutating func take(from stream: any CaptureStream) throws(SnapshotError) -> Snapshot {
         // A test picture or a file has nothing that settles.
         if !stream.takesTimeToStart { settling = ExposureSettling(bound: .zero) }
         defer { stream.stop() }
-        do throws(CaptureError) { try stream.start() } catch { throw .capture(error) }
         while true {
             let next: NextBuffer
             do throws(CaptureError) { next = try stream.nextBuffer() } catch { throw .capture(error) }

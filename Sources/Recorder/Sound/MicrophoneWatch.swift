@@ -12,11 +12,18 @@ struct MicrophoneWatch {
     private var quietTime = Duration.zero
     private var saysMute = true
     private var toldRate: Int?
+    /// Until then a microphone may be silent, because nothing ran.
+    private var excuseEnd = Instant.distantPast
 
     /// A microphone that is switched on has noise within this time.
     private static let longestQuiet = Duration.seconds(10)
+    /// What a microphone may need to be heard again after a standstill.
+    private static let resumption = Duration.seconds(3)
 
     init(name: String) { self.name = name }
+
+    /// Notes that the process or the machine stood still until now, which is not the microphone's fault.
+    mutating func stoodStill(until now: Instant) { excuseEnd = now + Self.resumption }
 
     /// Notes that there is none.
     /// - Returns: what to report; nil for nothing.
@@ -52,7 +59,7 @@ struct MicrophoneWatch {
     }
 
     private mutating func begin(_ event: SoundEvent, at now: Instant) -> SoundEvent? {
-        guard isTroubleTold == nil else { return nil }
+        guard isTroubleTold == nil, now >= excuseEnd else { return nil }
         let isTold = messages.admit(at: now) != nil
         isTroubleTold = isTold
         return isTold ? event : nil

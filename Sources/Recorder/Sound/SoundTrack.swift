@@ -14,6 +14,7 @@ final class SoundTrack: @unchecked Sendable {
     private var thread: WorkerThread?
     private var batch = MicrophoneReader.Batch()
     private var watch: MicrophoneWatch
+    private var standstills = StandstillWatch(SystemTime())
     private var begun = Instant.now
     /// The microphone's; nil while there is none.
     private var format: SoundFormat?
@@ -111,8 +112,11 @@ final class SoundTrack: @unchecked Sendable {
 
     private func step(_ timeline: inout SoundTimeline?) throws(SoundError) {
         let areEnding = outputs.contains { $0.end != nil }
-        let hasNews = plan.microphone.take(
-            into: &batch, until: .now + (areEnding ? Self.lastWait : Self.wait))
+        let deadline = Instant.now + (areEnding ? Self.lastWait : Self.wait)
+        let hasNews = plan.microphone.take(into: &batch, until: deadline)
+        // A shorter standstill than one that is reported looks like a silent microphone, too.
+        let isLate = Instant.now - deadline > Self.patience / 2
+        if standstills.look(SystemTime(), late: .zero) != nil || isLate { watch.stoodStill(until: .now) }
         var start = 0
         for item in batch.items {
             switch item {

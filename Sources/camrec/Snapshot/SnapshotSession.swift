@@ -60,7 +60,11 @@ struct SnapshotSession {
             absencePatience: (source.deviceTimeout ?? .none).duration)
         do throws(CaptureError) {
             return try wait.open { () throws(CaptureError) in
-                try CaptureSource.open(source.device, request: source.request, isPaced: source.pace)
+                let stream = try CaptureSource.open(
+                    source.device, request: source.request, isPaced: source.pace)
+                // A camera may be unplugged between opening and starting.
+                try stream.start()
+                return stream
             } isOver: {
                 false
             } failed: { failure in

@@ -51,7 +51,8 @@ await 15 gone
 await 15 grep -q 'waiting for it for 30 s' awaited/stderr
 kill -TERM $recorder
 ended awaited 0
-came_back awaited 'source.restarts == 0' 'source.secondsLost > 0'
+came_back awaited 'source.restarts == 0' 'source.outages == 1' '0 < source.secondsAwayAtEnd <= source.secondsLost'
+on_host check "awaited: it is not said to have come back" grep -q 'the camera was away for [0-9.]* s until the end' awaited/stderr
 on_host check "awaited: what came before is sound" is_sound awaited/out.h264 --keyframe-interval 15
 cam plug
 await 15 test -e $link

@@ -58,6 +58,21 @@ sleep 3
 wait $recorder || true
 check "sound: a ring's file is whole" sound whole ring.mkv
 
+# Nobody is to blame when nothing ran.
+"$CAMREC" "${small[@]}" --report stopped.json --duration 12s stopped.mkv 2>stopped.log &
+recorder=$!
+await 20 test -s stopped.mkv
+sleep 2
+kill -STOP $recorder
+sleep 4
+kill -CONT $recorder
+wait $recorder || true
+check "sound: stopped for four seconds: that is said" grep -qE '^camrec: warning: camrec was stopped for (3\.9|4\.[0-3]) s; recording continues$' stopped.log
+blames_nobody() { ! grep -E 'too busy|microphone' stopped.log; }
+check "sound: stopped for four seconds: neither the machine nor the microphone is blamed" blames_nobody
+check "sound: stopped for four seconds: one outage" report stopped.json 'source.outages == 1' 'source.standstills == 1' '3.8 < source.secondsStopped < 4.4' \
+    'sound.outages == 0' 'frames.captured == frames.encoded + frames.droppedByUs + frames.unused'
+
 # Published, sent, and over TCP in a container.
 for codec in aac opus; do
     "$PYTHON" "$LAB/verify/sound.py" serve 9554 rtsp-$codec.mkv $codec >server.log 2>&1 &

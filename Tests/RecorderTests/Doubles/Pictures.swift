@@ -18,11 +18,16 @@ final class Pictures: Sendable {
 
     /// The picture with this number; ten come in a second.
     func picture(_ number: Int) -> PixelBuffer {
+        picture(number, at: .start + .milliseconds(100) * number)
+    }
+
+    /// The picture with this number and time of capture.
+    func picture(_ number: Int, at time: Instant) -> PixelBuffer {
         var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
         payloads[0].length = format.minimumLengths[0]
         return PixelBuffer(
             pool: pool, index: 0, payloads: payloads, format: format,
-            sequence: UInt32(truncatingIfNeeded: number), timestamp: .start + .milliseconds(100) * number)
+            sequence: UInt32(truncatingIfNeeded: number), timestamp: time)
     }
 }
 

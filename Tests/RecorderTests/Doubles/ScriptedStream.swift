@@ -22,6 +22,11 @@ final class ScriptedStream: CaptureStream, @unchecked Sendable {
         case endless
         /// Waits for the interruption.
         case silence
+        case perform(() -> Void)
+        /// A picture of this time.
+        case pictureAt(Instant)
+        /// Times of capture that were corrected.
+        case wrongTimes(TimestampFault)
     }
 
     let identity = SourceIdentity(device: "scripted", name: "scripted source")
@@ -32,6 +37,8 @@ final class ScriptedStream: CaptureStream, @unchecked Sendable {
     private(set) var isReleased = false
     private(set) var startCount = 0
     var startFailure: CaptureError.Kind?
+    /// Called when it starts.
+    var onStart: () -> Void = {}
     var takesTimeToStart = false
     /// Whether a buffer is held and never returned.
     var keepsBuffers = false
@@ -54,6 +61,7 @@ final class ScriptedStream: CaptureStream, @unchecked Sendable {
 
     func start() throws(CaptureError) {
         startCount += 1
+        onStart()
         if let startFailure { throw CaptureError(startFailure, device: "scripted") }
         isStopped = false
     }
@@ -92,6 +100,16 @@ final class ScriptedStream: CaptureStream, @unchecked Sendable {
                 throw CaptureError(kind, device: "scripted")
             case .fail(let kind):
                 throw CaptureError(kind, device: "scripted")
+            case .perform(let action):
+                events.removeFirst()
+                action()
+            case .pictureAt(let time):
+                events.removeFirst()
+                number += 1
+                return .buffer(pictures.picture(number - 1, at: time))
+            case .wrongTimes(let fault):
+                events.removeFirst()
+                losses.note(fault)
             case .silence:
                 FreeBuffers(pool: pictures.pool, clock: SystemClock()).wait(until: nil)
             }

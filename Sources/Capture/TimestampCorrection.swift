@@ -1,0 +1,81 @@
+import Time
+
+/// What is wrong with the times at which a driver says pictures were captured.
+public enum TimestampFault: Sendable, Hashable {
+    /// They stay the same while pictures keep coming, as those of v4l2loopback when it repeats a picture.
+    case standing
+    /// They jumped by this much, although their clock cannot be set.
+    case jumped(Duration)
+}
+
+/// Corrects a driver's times of capture that cannot be true, because they stand still or jump.
+///
+/// Times that are replaced are those of arrival, less what usually passes between capture and arrival. A jump for good
+/// shifts all later times by the same amount, so that the driver's intervals remain.
+struct TimestampCorrection {
+    /// How far times may be off, and how long they may stand still.
+    private let patience: Duration
+    /// What is added to the driver's times.
+    private var shift = Duration.zero
+    /// What usually passes from capture to arrival; nil before the first picture.
+    private var lag: Duration?
+    /// Whether the driver's times have moved: until then the first may be of long ago.
+    private var hasMoved = false
+    /// The driver's latest time, shifted, and when it arrived.
+    private var latest = (time: Instant.start, arrival: Instant.start)
+    /// The latest result.
+    private var last = Instant.distantPast
+    private var hasCorrected = false
+
+    /// A time that is further from its arrival says nothing: the driver has another clock.
+    private static let plausibleAge = Duration.seconds(60)
+
+    init(frameDuration: Duration) { patience = frameDuration * 2 }
+
+    /// A picture's time, and what was wrong with the driver's.
+    struct Result {
+        var time: Instant
+        /// Nil if the time is the driver's.
+        var fault: TimestampFault?
+    }
+
+    /// Returns a picture's time of capture.
+    /// - Parameters:
+    ///   - claimed: the driver's.
+    ///   - arrival: when the picture was taken from the driver, never earlier than that of the picture before.
+    mutating func correct(_ claimed: Instant, arrival: Instant) -> Result {
+        guard let lag else { return begin(claimed, arrival) }
+        let expected = arrival - lag
+        // The driver's own times are right again after a jump of a single picture.
+        if (claimed - expected).magnitude < (claimed + shift - expected).magnitude { shift = .zero }
+        var result = Result(time: claimed + shift, fault: shift == .zero ? nil : .jumped(.zero - shift))
+        let (step, lead) = (result.time - latest.time, result.time - max(expected, arrival))
+        if step < .zero - patience || lead > patience {
+            shift += expected - result.time
+            result = Result(time: expected, fault: .jumped(.zero - shift))
+            latest = (expected, arrival)
+        } else if step > .zero {
+            latest = (result.time, arrival)
+            adapt(to: arrival - result.time)
+        } else if arrival - latest.arrival >= patience {
+            result = Result(time: hasMoved ? expected : max(expected, arrival), fault: .standing)
+        }
+        hasCorrected = hasCorrected || result.fault != nil
+        if hasCorrected { result.time = max(result.time, last + .microseconds(1)) }
+        last = result.time
+        return result
+    }
+
+    private mutating func begin(_ claimed: Instant, _ arrival: Instant) -> Result {
+        guard (arrival - claimed).magnitude < Self.plausibleAge else { return Result(time: arrival) }
+        (lag, latest, last) = (arrival - claimed, (claimed, arrival), claimed)
+        return Result(time: claimed)
+    }
+
+    /// A picture that was read late says little about the next one.
+    private mutating func adapt(to measured: Duration) {
+        guard let lag else { return }
+        hasMoved = true
+        self.lag = measured < lag ? measured : lag + (measured - lag) / 16
+    }
+}
