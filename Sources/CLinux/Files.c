@@ -14,6 +14,7 @@ int files_read_facts(int folder, const char *name, struct files_facts *facts) {
     if (statx(folder, name, AT_SYMLINK_NOFOLLOW | (*name || folder == AT_FDCWD ? 0 : AT_EMPTY_PATH), STATX_BASIC_STATS | STATX_BTIME, &found) != 0) return -errno;
     facts->mode = found.stx_mode;
     facts->size = (int64_t)found.stx_size;
+    facts->inode = found.stx_ino;
     facts->birth = found.stx_mask & STATX_BTIME ? nanoseconds(found.stx_btime) : 0;
     facts->modification = nanoseconds(found.stx_mtime);
     return 0;

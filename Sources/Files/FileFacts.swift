@@ -10,7 +10,9 @@ public struct FileFacts: Sendable, Hashable {
     public let size: Int
     /// When it was created; nil if the file system does not know. A file that replaces another under its name
     /// has a different time (statx(2), stx_btime).
-    public let birth: WallTime?
+    public package(set) var birth: WallTime?
+    /// Its number in its file system, which a later file can have once this one is removed.
+    public let inode: UInt64
     /// When it was last written.
     public let modification: WallTime
 
@@ -33,6 +35,7 @@ public struct FileFacts: Sendable, Hashable {
     private init(_ facts: files_facts) {
         isRegular = facts.mode & S_IFMT == S_IFREG
         size = Int(facts.size)
+        inode = facts.inode
         birth = facts.birth > 0 ? WallTime(nanoseconds: facts.birth) : nil
         modification = WallTime(nanoseconds: facts.modification)
     }

@@ -1,5 +1,6 @@
 import Bitstream
 import Files
+import Glibc
 import Sound
 import Time
 
@@ -13,6 +14,8 @@ public final class FileRollover: AccessUnitSink {
     private var sink: (any AccessUnitSink)?
     /// The current file.
     private var path: String
+    /// The file before it.
+    private var previous: String?
     private var files: FileSeries
     private let synchronizer: DiskSynchronizer?
     private var reporter: OutputFileReporter
@@ -87,16 +90,23 @@ public final class FileRollover: AccessUnitSink {
                 let lost = ended.takeRetracted()
                 retracted.add(lost)
                 completion.finish(path, lost: lost.count)
+                if !isLeft { summary.takeBack(to: previous) }
             }
             try ended.finish()
         }
         if let error = synchronizer?.takeFailure() { reporter.noteIncomplete(error) }
     }
 
+    /// Whether the file that has ended is there: one in which nothing was kept is removed.
+    private var isLeft: Bool {
+        guard let facts = FileFacts(path: path) else { return errno != ENOENT }
+        return !facts.isRegular || facts.size > 0
+    }
+
     private func beginFile() throws(OutputError) {
         do throws(OutputError) {
             let opened = try files.next()
-            (sink, path) = (opened.sink, opened.path)
+            (sink, path, previous) = (opened.sink, opened.path, summary.last)
             summary.add(opened.path)
             reporter.report(.began(path: opened.path))
         } catch { throw error.asInterruption }

@@ -53,7 +53,8 @@ struct AdoptCommand: ParsableCommand {
 
     private func text(_ folder: String, _ result: SegmentAdoption.Result) -> String {
         "\(folder): recordings adopted: \(result.adopted)"
-            + (result.left == 0 ? "" : "; left alone because their sizes differ: \(result.left)")
+            + (result.left == 0
+                ? "" : "; left alone because their sizes differ or are unknown: \(result.left)")
             + (result.missing == 0
                 ? ""
                 : "; missing: \(result.missing) (removed since, or not copied yet: then run this again)")

@@ -32,6 +32,27 @@ import Testing
         #expect(try open().lines() == ["one", "two"])
     }
 
+    @Test(
+        "a file system without locks has no other recorder; only a lock that is taken has",
+        arguments: [ENOLCK, EOPNOTSUPP, ENOSYS, EWOULDBLOCK])
+    func noLock(code: Int32) throws {
+        var calls = FileCalls()
+        calls.lock = { _ in code }
+        guard code != EWOULDBLOCK else {
+            let error = #expect(throws: OutputError.self) {
+                try JournalFile(path: path, owner: "a", calls: calls)
+            }
+            #expect(error?.kind == .journalInUse)
+            return
+        }
+        let file = try JournalFile(path: path, owner: "a", calls: calls)
+        try file.replace(by: ["one\n"])
+        try file.append("two\n")
+        #expect(file.lines() == ["one", "two"])
+        #expect(file.lockFailure == code)
+        #expect(try open().lockFailure == nil)
+    }
+
     @Test("skips a line that was cut off, without harm to the next")
     func cutOff() throws {
         folder.write(".a.camrec", Array("# camrec segments 1\none\ntw".utf8))

@@ -16,16 +16,17 @@ import Time
 
     func pruner(
         _ pattern: String = "a.h264", count: Int? = nil, bytes: Int? = nil, age: Duration? = nil,
-        free: SegmentRetention.Floor? = nil, space: @escaping () -> (total: Int, free: Int)? = { nil }
+        free: SegmentRetention.Floor? = nil, calls: FileCalls = FileCalls(),
+        space: @escaping () -> (total: Int, free: Int)? = { nil }
     ) throws -> SegmentPruner {
         var retention = SegmentRetention()
         (retention.count, retention.bytes, retention.age, retention.free) = (count, bytes, age, free)
-        return try SegmentPruner(retention, names: [names(pattern)], space: space)
+        return try SegmentPruner(retention, names: [names(pattern)], calls: calls, space: space)
     }
 
     /// Makes segments of a thousand bytes, as a recorder does, without removing any.
-    func record(_ files: [String], _ pattern: String = "a.h264") throws {
-        let pruner = try pruner(pattern)
+    func record(_ files: [String], _ pattern: String = "a.h264", calls: FileCalls = FileCalls()) throws {
+        let pruner = try pruner(pattern, calls: calls)
         for file in files {
             try Folder.make(Folder.of(folder.path(file)))
             folder.write(file, Array(repeating: 1, count: 1000))
@@ -475,6 +476,29 @@ import Time
         #expect(pruned(pruner) == ["segments/a.h264"])
         #expect(folder.names(in: "times") == [])
         #expect(folder.names() == ["segments", "times"])
+    }
+
+    @Test("removes a segment's timestamps also in a run that writes none", arguments: ["", "times/"])
+    func timestampsOfAnEarlierRun(place: String) throws {
+        mkdir(folder.path("times"), 0o755)
+        do {
+            let pruner = try SegmentPruner(
+                SegmentRetention(), names: [names(), names("\(place)a.txt")], space: { nil })
+            for name in ["a", "a-1"] {
+                let files = ["\(name).h264", "\(place)\(name).txt"]
+                for file in files { folder.write(file, [1]) }
+                _ = pruner.begin(files.map { folder.path($0) })
+                pruner.end(size: 1)
+            }
+        }
+        // Somebody else's by now.
+        let birth = birth("\(place)a-1.txt")
+        repeat {
+            unlink(folder.path("\(place)a-1.txt"))
+            folder.write("\(place)a-1.txt", [2])
+        } while self.birth("\(place)a-1.txt") == birth
+        #expect(pruned(try pruner(count: 1)) == ["a.h264", "a-1.h264"])
+        #expect(folder.names(in: place) == ["a-1.txt"] + (place.isEmpty ? ["times"] : []))
     }
 
     @Test("removes the pattern's folders with their last file, and no other folder")

@@ -159,6 +159,31 @@ import Time
             ])
     }
 
+    @Test("counts and names the files that are there, not those that a full disk left empty")
+    func countsAfterFullDisk() throws {
+        let bench = SegmentBench()
+        let sink = try bench.recorder("a.h264", .frames(10))
+        bench.failure = .diskFull
+        #expect(bench.lost(of: pictures(0..<1, idrEvery: 10), by: sink) == [0])
+        #expect(sink.segments == SegmentSummary())
+        (bench.failure, bench.monotonic) = (nil, 1)
+        for unit in pictures(10..<30, idrEvery: 10) { try sink.write(unit) }
+        bench.failure = .diskFull
+        for second in 2..<20 {
+            bench.monotonic = second
+            _ = bench.lost(of: pictures(30..<31, idrEvery: 10), by: sink)
+        }
+        try sink.finish()
+        let names = bench.folder.names()
+        #expect(names.count == 2)
+        #expect(sink.segments?.count == 2)
+        #expect(
+            [sink.segments?.last, sink.segments?.first].map { $0.map { contentOfFile($0) != nil } } == [
+                true, true,
+            ])
+        #expect(sink.segments?.first != sink.segments?.last)
+    }
+
     @Test("what a file loses after it was written is retracted when it ends, and counts towards the outage")
     func retracted() throws {
         let bench = SegmentBench()
@@ -190,9 +215,9 @@ import Time
         var attempts: [Int64] = []
         for second in 0..<60 {
             (bench.monotonic, bench.wall) = (second, WallTime(seconds: second))
-            let files = sink.summary.count
+            let files = bench.openedStreams.count
             #expect(throws: OutputError.self) { try sink.write(accessUnit(frameNumber: second)) }
-            if sink.summary.count > files { attempts.append(Int64(second)) }
+            if bench.openedStreams.count > files { attempts.append(Int64(second)) }
         }
         #expect(attempts == [0, 1, 3, 7, 15, 25, 35, 45, 55])
         try sink.finish()
@@ -208,9 +233,9 @@ import Time
             (start..<failing.upperBound + 5).filter { second in
                 (bench.monotonic, bench.wall) = (second, WallTime(seconds: second))
                 bench.failure = failing.contains(second) ? .diskFull : nil
-                let files = sink.summary.count
+                let files = bench.openedStreams.count
                 try? sink.write(accessUnit(frameNumber: second))
-                return sink.summary.count > files && failing.contains(second)
+                return bench.openedStreams.count > files && failing.contains(second)
             }
         }
         #expect(attempts(from: 0, failing: 0..<7) == [0, 1, 3])
@@ -368,6 +393,36 @@ import Time
         #expect(bench.folder.names().isEmpty)
         #expect(sink.summary.removed == 5)
         #expect(try bench.recorder("b.h264", nil).maintenanceInterval == nil)
+    }
+
+    @Test(
+        "records where the file system has no locks, and warns once", arguments: [ENOLCK, EOPNOTSUPP, ENOSYS])
+    func noLocks(code: Int32) throws {
+        let bench = SegmentBench()
+        bench.calls.lock = { _ in code }
+        var retention = SegmentRetention()
+        retention.count = 2
+        let sink = try bench.recorder("a.h264", .frames(10), retention: retention)
+        for unit in pictures(0..<40, idrEvery: 10) { try sink.write(unit) }
+        try sink.finish()
+        #expect(bench.folder.names() == ["a-2.h264", "a-3.h264"])
+        let warnings = bench.events.filter(\.isWarning)
+        #expect(warnings == [.unlocked(errno: code, folder: bench.folder.path(""))])
+        #expect(warnings[0].description.contains("; record each name with one camrec at a time"))
+    }
+
+    @Test("reports a file that took a segment's place, once, and keeps it")
+    func replacedLater() throws {
+        let bench = SegmentBench()
+        var retention = SegmentRetention()
+        retention.count = 2
+        let sink = try bench.recorder("a.h264", .frames(1), retention: retention)
+        for number in 0..<2 { try sink.write(accessUnit(frameNumber: number)) }
+        bench.folder.write("a.h264", [1])
+        for number in 2..<10 { try sink.write(accessUnit(frameNumber: number)) }
+        try sink.finish()
+        #expect(bench.folder.names() == ["a-8.h264", "a-9.h264", "a.h264"])
+        #expect(bench.events.filter(\.isWarning) == [.unrecognised(count: 1, folder: bench.folder.path(""))])
     }
 
     @Test("reports copies at the start, with their number and what to do")

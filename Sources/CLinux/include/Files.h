@@ -9,6 +9,7 @@
 struct files_facts {
     mode_t mode;
     int64_t size;
+    uint64_t inode;
     // Nanoseconds since 1970. `birth` is 0 if the file system does not know it.
     int64_t birth, modification;
 };

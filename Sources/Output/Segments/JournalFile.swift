@@ -3,13 +3,16 @@ import Glibc
 
 /// The file of a journal: lines after a header.
 ///
-/// A lock (flock(2)) lets one process at a time use it, and only its owner can open it. In a folder that others can
+/// A lock (flock(2)), where the file system has locks, lets one process at a time use it, and only its owner can open it. In a folder that others can
 /// write to, a file that another user put in its place is not read.
 final class JournalFile {
     private let path: String
     /// What the journal describes, for messages.
     private let owner: String
     private var descriptor: Int32
+    private let calls: FileCalls
+    /// Why the file has no lock, which not every file system supports: errno; nil if it is locked.
+    private(set) var lockFailure: Int32?
     /// Whether the file ends in the middle of a line.
     private var isCutOff = false
 
@@ -20,9 +23,9 @@ final class JournalFile {
 
     /// Opens the file or creates it.
     /// - Parameter owner: what the journal describes, for messages.
-    init(path: String, owner: String) throws(OutputError) {
-        (self.path, self.owner) = (path, owner)
-        descriptor = try Self.open(path, owner: owner)
+    init(path: String, owner: String, calls: FileCalls = FileCalls()) throws(OutputError) {
+        (self.path, self.owner, self.calls) = (path, owner, calls)
+        (descriptor, lockFailure) = try Self.open(path, owner: owner, calls)
     }
 
     deinit { close(descriptor) }
@@ -36,9 +39,9 @@ final class JournalFile {
 
     /// Switches to the file that is at the path now.
     func reopen() throws(OutputError) {
-        let opened = try Self.open(path, owner: owner)
+        let opened = try Self.open(path, owner: owner, calls)
         close(descriptor)
-        descriptor = opened
+        (descriptor, lockFailure) = opened
     }
 
     /// The lines after the header, without a last line that was cut off.
@@ -73,7 +76,9 @@ final class JournalFile {
         guard opened >= 0 else { throw OutputError(.notCreated(errno: errno), output: path + ".new") }
         keepOwner(of: opened)
         let text = Self.header + "\n" + lines.joined()
-        guard flock(opened, LOCK_EX | LOCK_NB) == 0, write(text, to: opened), fdatasync(opened) == 0,
+        // Nobody else can have locked a file that was just created.
+        lockFailure = Self.lock(opened, calls)
+        guard write(text, to: opened), fdatasync(opened) == 0,
             renameat(location.folder, temporary, location.folder, location.name) == 0
         else {
             let code = errno
@@ -91,17 +96,26 @@ final class JournalFile {
         }
     }
 
+    /// Takes the lock.
+    /// - Returns: why there is none; nil if it was taken.
+    private static func lock(_ descriptor: Int32, _ calls: FileCalls) -> Int32? {
+        let code = calls.lock(descriptor)
+        return code == 0 ? nil : code
+    }
+
     /// Opens the file and takes its lock.
-    private static func open(_ path: String, owner: String) throws(OutputError) -> Int32 {
+    private static func open(
+        _ path: String, owner: String, _ calls: FileCalls
+    ) throws(OutputError) -> (descriptor: Int32, lockFailure: Int32?) {
         while true {
             let location = try location(path)
             let opened = location.open(O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK, mode: mode)
             guard opened >= 0 else { throw OutputError(.notCreated(errno: errno), output: path) }
+            let lockFailure: Int32?
             do throws(OutputError) {
                 try examine(opened, in: location, path: path)
-                guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
-                    throw OutputError(.journalInUse, output: owner)
-                }
+                lockFailure = lock(opened, calls)
+                if lockFailure == EWOULDBLOCK { throw OutputError(.journalInUse, output: owner) }
             } catch {
                 close(opened)
                 throw error
@@ -109,7 +123,9 @@ final class JournalFile {
             // A user who can open the file can lock it and block recorders. Earlier versions let everyone open it.
             fchmod(opened, mode)
             // The previous holder of the lock may have replaced the journal in the meantime.
-            if FileIdentity(descriptor: opened) == location.status.map(FileIdentity.init) { return opened }
+            if FileIdentity(descriptor: opened) == location.status.map(FileIdentity.init) {
+                return (opened, lockFailure)
+            }
             close(opened)
         }
     }

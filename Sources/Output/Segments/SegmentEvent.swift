@@ -1,3 +1,5 @@
+import Glibc
+
 /// A change in an output that has several files. `description` is one line.
 public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
     /// A file began.
@@ -10,15 +12,17 @@ public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
     case unnoted(OutputError)
     /// Too little space is free, and no older segment could make room.
     case shortOfRoom(folder: String)
-    /// The number of segments in this folder's journal whose names now belong to other files.
+    /// The number of segments in this folder's journal whose names may belong to other files now.
     case unrecognised(count: Int, folder: String)
+    /// The file system of this folder has no locks, which keep two recorders from managing the same segments.
+    case unlocked(errno: Int32, folder: String)
     /// An old segment was removed to keep the limits.
     case removed(path: String)
 
     /// Whether to report it even if the recording succeeds in the end.
     public var isWarning: Bool {
         switch self {
-        case .interrupted, .resumed, .unnoted, .shortOfRoom, .unrecognised: true
+        case .interrupted, .resumed, .unnoted, .shortOfRoom, .unrecognised, .unlocked: true
         case .began, .removed: false
         }
     }
@@ -32,8 +36,11 @@ public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
         case .shortOfRoom(let folder):
             "\(folder): less space is free than --min-free requires, and no older segment can be removed; free some space"
         case .unrecognised(let count, let folder):
-            "\(folder): recordings that are copies, or were replaced, and are never removed: \(count); "
-                + "'camrec adopt \(folder)' takes them over"
+            "\(folder): recordings that are copies, were replaced, or cannot be identified, and are never removed: "
+                + "\(count); 'camrec adopt \(folder)' takes them over"
+        case .unlocked(let code, let folder):
+            "\(folder): no lock (\(String(cString: strerror(code)))), so that nothing keeps a second camrec from removing "
+                + "these segments; record each name with one camrec at a time"
         case .removed(let path): "removed \(path)"
         }
     }

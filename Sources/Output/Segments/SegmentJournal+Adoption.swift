@@ -5,7 +5,7 @@ extension SegmentJournal {
     /// What happened to the entries whose names now lead to other files than those that were written.
     struct Adoption {
         var adopted = 0
-        /// Entries whose files differ in size.
+        /// Entries whose files differ in size, or whose size is unknown.
         var left = 0
         /// Entries whose files do not exist.
         var missing = 0
@@ -22,14 +22,17 @@ extension SegmentJournal {
                 result.missing += 1
                 continue
             }
-            guard facts.isRegular, entry.size == facts.size || entry.size == nil && facts.birth != nil else {
+            guard facts.isRegular, entry.size == facts.size else {
                 rest.append(entry)
                 result.left += 1
                 continue
             }
             let files = entry.files.map { file in
-                // Timestamps in other folders stay unchanged: their folder is not in the journal.
-                File(name: file.name, birth: self.facts(of: file.name, in: folder)?.birth ?? file.birth)
+                // Timestamps in other folders stay unchanged: they were not copied with the segments.
+                guard file.folder == nil, let facts = self.facts(of: file.name, in: folder) else {
+                    return file
+                }
+                return File(name: file.name, mark: Mark(facts, isComplete: true))
             }
             adopted.append(Entry(files: files, size: facts.size))
         }
@@ -46,7 +49,8 @@ public enum SegmentAdoption {
         public var journals = 0
         /// Recordings that count towards the limits from now on.
         public var adopted = 0
-        /// Files that differ in size from what was recorded under their names: they are not adopted.
+        /// Files that differ in size from what was recorded under their names, or of which that is unknown: they are not
+        /// adopted.
         public var left = 0
         /// Recordings that do not exist, perhaps because they have not been copied yet.
         public var missing = 0

@@ -5,31 +5,55 @@ extension SegmentJournal.Entry {
     /// Nil for lines that are not segments: the header, and a line that was cut off.
     init?(line: String) {
         let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-        guard [3, 5].contains(fields.count), let birth = Int64(fields[0]), !fields[2].isEmpty,
+        guard [3, 5, 6].contains(fields.count), !fields[2].isEmpty,
+            let file = SegmentJournal.File(name: fields[2], mark: fields[0]),
             fields[1] == "-" || Int(fields[1]).map({ $0 >= 0 }) == true
         else { return nil }
         size = Int(fields[1])
-        files = [SegmentJournal.File(name: fields[2].unescaped, nanoseconds: birth)]
-        guard fields.count == 5 else { return }
-        guard let birth = Int64(fields[3]), !fields[4].isEmpty else { return nil }
-        files.append(SegmentJournal.File(name: fields[4].unescaped, nanoseconds: birth))
+        files = [file]
+        guard fields.count > 3 else { return }
+        guard !fields[4].isEmpty, var timestamps = SegmentJournal.File(name: fields[4], mark: fields[3])
+        else {
+            return nil
+        }
+        if fields.count == 6 { timestamps.folder = fields[5].unescaped }
+        files.append(timestamps)
     }
 
     /// The entry as a line of the journal.
     var line: String {
-        var line = "\(files[0].birthField)\t\(size.map(String.init) ?? "-")\t\(files[0].name.escaped)"
-        for file in files.dropFirst() { line += "\t\(file.birthField)\t\(file.name.escaped)" }
+        var line = "\(files[0].markField)\t\(size.map(String.init) ?? "-")\t\(files[0].name.escaped)"
+        for file in files.dropFirst() {
+            line += "\t\(file.markField)\t\(file.name.escaped)"
+            if let folder = file.folder { line += "\t\(folder.escaped)" }
+        }
         return line + "\n"
     }
 }
 
-/// An unknown birth is 0.
+/// An unknown mark is 0.
 extension SegmentJournal.File {
-    fileprivate init(name: String, nanoseconds: Int64) {
-        self.init(name: name, birth: nanoseconds > 0 ? WallTime(nanoseconds: nanoseconds) : nil)
+    fileprivate init?(name: String, mark: String) {
+        self.init(name: name.unescaped, mark: nil, folder: nil)
+        if let birth = Int64(mark) {
+            if birth > 0 { self.mark = .birth(WallTime(nanoseconds: birth)) }
+            return
+        }
+        let parts = mark.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, let inode = UInt64(parts[0]) else { return nil }
+        let modification = Int64(parts[1])
+        guard modification != nil || parts[1].isEmpty else { return nil }
+        self.mark = .inode(inode, modification: modification.map(WallTime.init(nanoseconds:)))
     }
 
-    fileprivate var birthField: Int64 { birth?.nanoseconds ?? 0 }
+    fileprivate var markField: String {
+        switch mark {
+        case .birth(let birth)?: String(birth.nanoseconds)
+        case .inode(let number, let modification)?:
+            "\(number)@" + (modification.map { String($0.nanoseconds) } ?? "")
+        case nil: "0"
+        }
+    }
 }
 
 extension String {

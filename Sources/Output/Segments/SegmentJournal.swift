@@ -7,13 +7,15 @@ import Time
 ///
 /// It has a line for each segment, and a second one, with its size, once it has ended:
 ///
-///     BIRTH ⇥ SIZE ⇥ NAME [⇥ BIRTH ⇥ NAME]
+///     BIRTH ⇥ SIZE ⇥ NAME [⇥ BIRTH ⇥ NAME [⇥ FOLDER]]
 ///
 /// Birth is the file's time of creation in nanoseconds, size is `-` until it is known, and the second pair is the
-/// segment's timestamps, named relative to their own pattern's folder. A file is only removed if it is in the journal
-/// and still the same file: a regular one, reached without links from the pattern's folder, with a name that the
-/// pattern makes, and with the time of creation and the size that the journal states. Copies, and files that replaced a
-/// segment, are left alone.
+/// segment's timestamps, with their pattern's folder if it is another one than the segments'. Where the file system
+/// knows no time of creation, `INODE@MODIFICATION` takes its place, with the time at which the segment was last
+/// written once it has ended. A file is only removed if it is in the journal and still the same file: a regular one,
+/// reached without links from the pattern's folder, with a name that the pattern makes, and with the time of creation
+/// and the size that the journal states. Copies, files that replaced a segment, and files that cannot be told from
+/// such are left alone.
 ///
 /// Entries whose names now lead to other files, for example after a copy to another disk, are kept, and
 /// `adopt` assigns them to these files. Lines that cannot be read are kept, too.
@@ -28,10 +30,21 @@ final class SegmentJournal {
         var size: Int?
     }
 
-    /// A file's name, relative to its pattern's folder, and its time of creation if the file system knows it.
-    struct File: Equatable {
+    /// A file's name, relative to its pattern's folder, and what identifies it.
+    struct File: Hashable {
         let name: String
-        let birth: WallTime?
+        /// Nil if it is unknown.
+        var mark: Mark?
+        /// The folder of timestamps that are not in the segments' folder.
+        var folder: String?
+    }
+
+    /// What tells a file from every other that may have its name later.
+    enum Mark: Hashable {
+        case birth(WallTime)
+        /// Where the file system knows no time of creation. A later file can have the same number, so that it says
+        /// nothing without the time at which the file was last written: nil until the segment has ended.
+        case inode(UInt64, modification: WallTime?)
     }
 
     /// Oldest first; the one that is being written is the last.
@@ -44,6 +57,7 @@ final class SegmentJournal {
 
     let names: [FileNamePattern]
     private let file: JournalFile
+    private let calls: FileCalls
     /// Whether entries are kept whose files do not exist.
     private let keepsMissing: Bool
     /// Lines of the file that are not entries.
@@ -63,8 +77,8 @@ final class SegmentJournal {
 
     /// Opens a pattern's journal, or creates it.
     /// - Parameter names: the segments' names, and those of their timestamps if there are any.
-    convenience init(names: [FileNamePattern]) throws(OutputError) {
-        try self.init(path: Self.path(for: names[0]), names: names)
+    convenience init(names: [FileNamePattern], calls: FileCalls = FileCalls()) throws(OutputError) {
+        try self.init(path: Self.path(for: names[0]), names: names, calls: calls)
     }
 
     /// Returns the path of a pattern's journal.
@@ -78,9 +92,11 @@ final class SegmentJournal {
 
     /// Opens the journal at a path, whatever its pattern is, or creates it.
     /// - Parameter keepsMissing: whether entries are kept whose files do not exist, because they may be copied later.
-    init(path: String, names: [FileNamePattern], keepsMissing: Bool = false) throws(OutputError) {
-        (self.names, self.keepsMissing) = (names, keepsMissing)
-        file = try JournalFile(path: path, owner: names[0].pattern)
+    init(
+        path: String, names: [FileNamePattern], keepsMissing: Bool = false, calls: FileCalls = FileCalls()
+    ) throws(OutputError) {
+        (self.names, self.keepsMissing, self.calls) = (names, keepsMissing, calls)
+        file = try JournalFile(path: path, owner: names[0].pattern, calls: calls)
         entries = read()
         sortOut(entries.count)
         // A full disk has no room for another file; the old one stays in use.
@@ -94,7 +110,9 @@ final class SegmentJournal {
     func begin(_ paths: [String]) -> OutputError? {
         let files = zip(paths, names).map { path, names in
             let name = Self.relative(path, to: names.folder)
-            return File(name: name, birth: facts(of: name, in: names.folder)?.birth)
+            return File(
+                name: name, mark: facts(of: name, in: names.folder).map { Mark($0, isComplete: false) },
+                folder: isElsewhere(names) ? Folder.absolute(names.folder) : nil)
         }
         entries.append(Entry(files: files, size: nil))
         let wasBehind = isBehind
@@ -113,11 +131,21 @@ final class SegmentJournal {
         }
     }
 
+    /// Why the journal has no lock, which not every file system supports: errno; nil if it is locked.
+    var lockFailure: Int32? { file.lockFailure }
+
     /// Records the latest segment's final size. If a full disk has no room for that, only the time of
     /// creation identifies the file.
     func end(size: Int) {
-        guard !entries.isEmpty else { return }
-        entries[entries.count - 1].size = size
+        guard var ended = entries.popLast() else { return }
+        ended.size = size
+        for (index, names) in zip(ended.files.indices, names) {
+            guard case .inode(let number, _) = ended.files[index].mark,
+                let facts = facts(of: ended.files[index].name, in: names.folder), facts.inode == number
+            else { continue }
+            ended.files[index].mark = Mark(facts, isComplete: true)
+        }
+        entries.append(ended)
         bytes = bytes.addingSaturated(size)
         if (try? file.append(entries[entries.count - 1].line)) != nil { lineCount += 1 }
     }
@@ -141,8 +169,10 @@ final class SegmentJournal {
         guard let facts = facts(of: entries[0].files[0].name, in: names[0].folder) else {
             return Self.isAbsence(errno) ? .missing : .unknown
         }
-        let next = entries.count > 1 ? entries[1].files[0].birth : nil
-        return .written(min(facts.modification, next ?? facts.modification))
+        if entries.count > 1, case .birth(let next) = entries[1].files[0].mark {
+            return .written(min(facts.modification, next))
+        }
+        return .written(facts.modification)
     }
 
     /// A segment that was removed.
@@ -178,9 +208,7 @@ final class SegmentJournal {
             stuck.append(entry)
             return nil
         case .removed:
-            for (file, names) in zip(entry.files, names).dropFirst() {
-                _ = remove(file, of: names, size: nil)
-            }
+            for file in entry.files.dropFirst() { removeTimestamps(file) }
             return Removed(
                 path: Self.path(of: entry.files[0], in: names[0].folder), size: entry.size ?? 0)
         }
@@ -205,16 +233,27 @@ final class SegmentJournal {
         guard names.covers(Self.path(of: file, in: names.folder)) || names.covers("./" + file.name) else {
             return .isForeign
         }
+        return remove(file, in: names.folder, size: size)
+    }
+
+    /// Removes a segment's timestamps, whether this run writes any or not, and wherever it does.
+    private func removeTimestamps(_ file: File) {
+        for folder in [file.folder, names.last?.folder, names[0].folder].compactMap(\.self) {
+            if case .removed = remove(file, in: folder, size: nil) { return }
+        }
+    }
+
+    private func remove(_ file: File, in folder: String, size: Int?) -> Removal {
         let removal =
-            withParent(of: file.name, in: names.folder) { parent, name -> Removal? in
-                guard let facts = FileFacts(path: name, in: parent) else { return nil }
-                guard facts.isRegular, facts.birth == file.birth, size == nil || size == facts.size else {
+            withParent(of: file.name, in: folder) { parent, name -> Removal? in
+                guard let facts = calls.facts(parent, name) else { return nil }
+                guard facts.isRegular, file.isSame(facts), size == nil || size == facts.size else {
                     return .isForeign
                 }
                 return unlinkat(parent, name, 0) == 0 ? .removed : .failed
             } ?? nil
         guard let removal else { return Self.isAbsence(errno) ? .isForeign : .failed }
-        if case .removed = removal { removeEmptyFolders(of: file.name, in: names.folder) }
+        if case .removed = removal { removeEmptyFolders(of: file.name, in: folder) }
         return removal
     }
 
@@ -257,6 +296,12 @@ final class SegmentJournal {
         return body(parent, last)
     }
 
+    /// Whether a pattern's folder is not the segments'.
+    private func isElsewhere(_ other: FileNamePattern) -> Bool {
+        other.folder != names[0].folder
+            && Folder.absolute(other.folder) != Folder.absolute(names[0].folder)
+    }
+
     /// Returns a path as the journal states it.
     private static func relative(_ path: String, to folder: String) -> String {
         let rest = path.hasPrefix(folder + "/") ? path.dropFirst(folder.count) : path[...]
@@ -271,8 +316,8 @@ extension SegmentJournal {
     private func renew() throws(OutputError) {
         if !file.isInPlace {
             try file.reopen()
-            let known = Set((stuck + foreign + entries).map { $0.files[0] })
-            entries = read().filter { !known.contains($0.files[0]) } + entries
+            let known = Set((stuck + foreign + entries).map { $0.files[0].begun })
+            entries = read().filter { !known.contains($0.files[0].begun) } + entries
         }
         // The segment that begins was just created, whatever the file system says.
         sortOut(entries.count - 1)
@@ -287,10 +332,10 @@ extension SegmentJournal {
                 unread.append(line)
                 continue
             }
-            if let index = indices[entry.files[0]] {
+            if let index = indices[entry.files[0].begun] {
                 entries[index] = entry
             } else {
-                indices[entry.files[0]] = entries.count
+                indices[entry.files[0].begun] = entries.count
                 entries.append(entry)
             }
         }
@@ -306,7 +351,7 @@ extension SegmentJournal {
             case nil where Self.isAbsence(errno): if keepsMissing { others.append(entry) }
             // A disk that cannot be read now may be readable later.
             case nil: known.append(entry)
-            case let facts? where facts.birth == entry.files[0].birth:
+            case let facts? where entry.files[0].isSame(facts):
                 // A recorder that was killed could not record its last segment's size.
                 known.append(Entry(files: entry.files, size: entry.size ?? facts.size))
             default: others.append(entry)
@@ -333,7 +378,7 @@ extension SegmentJournal {
 
     /// Nil if unknown; errno says why.
     func facts(of name: String, in folder: String) -> FileFacts? {
-        withParent(of: name, in: folder) { FileFacts(path: $1, in: $0) } ?? nil
+        withParent(of: name, in: folder) { calls.facts($0, $1) } ?? nil
     }
 
     /// The number of entries in the file.
@@ -346,4 +391,31 @@ extension SegmentJournal {
     }
 }
 
-extension SegmentJournal.File: Hashable {}
+extension SegmentJournal.File {
+    /// Whether a file that has the name now is certainly this one.
+    fileprivate func isSame(_ facts: FileFacts) -> Bool {
+        switch mark {
+        case .birth(let birth)?: facts.birth == birth
+        case .inode(let number, let modification?)?:
+            facts.birth == nil && facts.inode == number && facts.modification == modification
+        case .inode(_, nil)?, nil: false
+        }
+    }
+
+    /// The file as the journal stated it when its segment began.
+    fileprivate var begun: SegmentJournal.File {
+        guard case .inode(let number, _) = mark else { return self }
+        var file = self
+        file.mark = .inode(number, modification: nil)
+        return file
+    }
+}
+
+extension SegmentJournal.Mark {
+    /// - Parameter isComplete: whether nothing more is written to the file.
+    init(_ facts: FileFacts, isComplete: Bool) {
+        self =
+            facts.birth.map(Self.birth)
+            ?? .inode(facts.inode, modification: isComplete ? facts.modification : nil)
+    }
+}

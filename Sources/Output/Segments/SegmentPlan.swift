@@ -1,3 +1,5 @@
+import Files
+
 /// How a recording is divided into segments, and which of them are kept.
 public struct SegmentPlan: Sendable {
     /// The segments' names.
@@ -10,6 +12,8 @@ public struct SegmentPlan: Sendable {
     public var retention = SegmentRetention()
     /// Whether the segments contain the pictures, and not only data about another output's pictures.
     public var takesPictures = true
+    /// The system calls that its journal uses.
+    var calls = FileCalls()
 
     /// Creates a plan that removes no segments.
     public init(names: FileNamePattern, length: SegmentSchedule.Length?) {

@@ -27,12 +27,12 @@ final class SegmentPruner {
 
     /// - Parameter space: returns the file system's bytes.
     init(
-        _ retention: SegmentRetention, names: [FileNamePattern],
+        _ retention: SegmentRetention, names: [FileNamePattern], calls: FileCalls = FileCalls(),
         space: @escaping () -> (total: Int, free: Int)?
     ) throws(OutputError) {
         self.retention = retention
         self.space = space
-        journal = try SegmentJournal(names: names)
+        journal = try SegmentJournal(names: names, calls: calls)
     }
 
     /// Adds a segment that begins to the journal.
@@ -79,6 +79,9 @@ final class SegmentPruner {
 
     /// The number of segments in the journal whose names now belong to other files.
     var foreignCount: Int { journal.foreign.count }
+
+    /// Why no other recorder is kept from these segments: errno; nil if one is.
+    var lockFailure: Int32? { journal.lockFailure }
 
     private func removeOlder(than time: WallTime) -> [SegmentJournal.Removed] {
         var removed: [SegmentJournal.Removed] = []

@@ -26,10 +26,14 @@ public final class SegmentRecorder: AccessUnitSink {
     /// Access units lost after they were written.
     private var retracted = WrittenUnits()
     private(set) var summary = SegmentSummary()
+    /// Whether there has been a file.
+    private var hasBegun = false
 
     /// A file that is being written.
     private struct Segment {
         let path: String
+        /// The segment before it.
+        let previous: String?
         let sink: any AccessUnitSink
         var timestamps: (any AccessUnitSink)?
         /// Bytes of access units.
@@ -76,8 +80,7 @@ public final class SegmentRecorder: AccessUnitSink {
         upkeep = try SegmentUpkeep(plan, volume: volume, clock: clock)
         reporter = OutputFileReporter(clock: clock, handler: report)
         schedule = plan.length.map(SegmentSchedule.init)
-        let foreignCount = upkeep.foreignCount
-        if foreignCount > 0 { report(.unrecognised(count: foreignCount, folder: volume.folder)) }
+        note(upkeep.survey())
         maintain()
     }
 
@@ -150,11 +153,12 @@ extension SegmentRecorder {
         endFile()
         note(upkeep.prune(size: 0))
         do throws(OutputError) { segment = try openSegment(beginningWith: unit) } catch {
-            throw interrupt(summary.count == 0 ? error : error.asInterruption)
+            throw interrupt(hasBegun ? error.asInterruption : error)
         }
         isCutDue = false
         schedule?.begin(with: unit)
         guard let segment else { return }
+        hasBegun = true
         summary.add(segment.path)
         // A file can be created on a full disk: the outage ends when something is written.
         if !outage.isActive { reporter.report(.began(path: segment.path)) }
@@ -178,14 +182,15 @@ extension SegmentRecorder {
         case nil: break
         }
         if let event = upkeep.begin(paths) { reporter.report(event) }
-        return Segment(path: opened.path, sink: opened.sink, timestamps: timestamps)
+        return Segment(
+            path: opened.path, previous: summary.last, sink: opened.sink, timestamps: timestamps)
     }
 
     private func endSegment() throws(OutputError) {
         guard let ended = segment.take() else { return }
         var lost = WrittenUnits()
         defer {
-            upkeep.end(ended.path)
+            if !upkeep.end(ended.path) { summary.takeBack(to: ended.previous) }
             completion.finish(ended.path, lost: lost.count)
         }
         do throws(OutputError) { try ended.timestamps?.finish() } catch { reporter.noteTimestamps(error) }

@@ -1,6 +1,6 @@
 /// The files that an output consists of.
 public struct SegmentSummary: Sendable, Hashable {
-    /// The number of files begun.
+    /// The number of files, including those removed as old segments.
     public var count = 0
     /// The first file's path; nil if there was none.
     public var first: String?
@@ -17,5 +17,13 @@ public struct SegmentSummary: Sendable, Hashable {
         count += 1
         first = first ?? path
         last = path
+    }
+
+    /// Takes the latest file back, which was empty when it ended, and so removed.
+    /// - Parameter previous: `last` before it was added.
+    mutating func takeBack(to previous: String?) {
+        count -= 1
+        last = previous
+        if count == 0 { first = nil }
     }
 }

@@ -1,4 +1,5 @@
 import Files
+import Glibc
 import Time
 
 /// Keeps segments within their limits while their disk is mounted. Used by one thread.
@@ -9,6 +10,8 @@ struct SegmentUpkeep {
     private let clock: any TimeSource
     /// Nil if nothing is ever removed.
     private let pruner: SegmentPruner?
+    /// Whether segments that are kept because they may be other files were reported.
+    private var hasReportedForeign = false
     /// Whether the lack of room was reported.
     private var isShortOfRoom = false
 
@@ -25,14 +28,28 @@ struct SegmentUpkeep {
         }
         pruner =
             plan.retention.isLimited
-            ? try SegmentPruner(plan.retention, names: plan.allNames, space: { volume.space }) : nil
+            ? try SegmentPruner(
+                plan.retention, names: plan.allNames, calls: plan.calls, space: { volume.space }) : nil
     }
 
     /// Whether the disk was mounted and no longer is.
     var isDiskGone: Bool { volume.isGone }
 
-    /// The number of segments in the journal whose names now belong to other files.
-    var foreignCount: Int { pruner?.foreignCount ?? 0 }
+    /// Looks at what the journal says about the recordings of earlier runs.
+    /// - Returns: what to report.
+    mutating func survey() -> [SegmentEvent] {
+        guard let pruner else { return [] }
+        let unlocked = pruner.lockFailure.map { SegmentEvent.unlocked(errno: $0, folder: volume.folder) }
+        return [unlocked].compactMap(\.self) + surveyForeign(pruner)
+    }
+
+    /// Segments whose names now belong to other files, or that cannot be told from such: reported once.
+    private mutating func surveyForeign(_ pruner: SegmentPruner) -> [SegmentEvent] {
+        let count = pruner.foreignCount
+        guard count > 0, !hasReportedForeign else { return [] }
+        hasReportedForeign = true
+        return [.unrecognised(count: count, folder: volume.folder)]
+    }
 
     /// Adds a segment that begins to the journal.
     /// - Parameter paths: the segment, and its timestamps if there are any.
@@ -40,11 +57,18 @@ struct SegmentUpkeep {
     func begin(_ paths: [String]) -> SegmentEvent? { pruner?.begin(paths).map(SegmentEvent.unnoted) }
 
     /// Records a segment's final size in the journal.
-    func end(_ path: String) {
-        guard let pruner else { return }
-        guard !volume.isGone else { return pruner.endUnseen() }
+    /// - Returns: whether the segment has left a file.
+    func end(_ path: String) -> Bool {
+        guard !volume.isGone else {
+            pruner?.endUnseen()
+            return true
+        }
+        let facts = FileFacts(path: path)
+        let isUnknown = facts == nil && errno != ENOENT && errno != ENOTDIR
         // An empty file is about to be removed.
-        pruner.end(size: FileFacts(path: path).flatMap { $0.size > 0 ? $0.size : nil })
+        let size = facts.flatMap { $0.size > 0 ? $0.size : nil }
+        pruner?.end(size: size)
+        return size != nil || isUnknown
     }
 
     /// Removes the segments that exceed the limits.
@@ -53,6 +77,7 @@ struct SegmentUpkeep {
     mutating func prune(size: Int) -> [SegmentEvent] {
         guard let pruner, !volume.isGone else { return [] }
         var events = pruner.prune(now: clock.wallTime, size: size).map(SegmentEvent.removed)
+        events += surveyForeign(pruner)
         let isHelpless = pruner.isHelpless
         if isHelpless, !isShortOfRoom { events.append(.shortOfRoom(folder: volume.folder)) }
         isShortOfRoom = isHelpless

@@ -1,4 +1,5 @@
 import Bitstream
+import Files
 import Glibc
 import TestSupport
 import Threading
@@ -18,6 +19,7 @@ final class SegmentBench {
     var retracted = WrittenUnits()
     /// The streams that files were opened for.
     private(set) var openedStreams: [StreamDescription] = []
+    var calls = FileCalls()
     private(set) var events: [SegmentEvent] = []
 
     let stream = StreamDescription(codec: .h264, width: 320, height: 240, frameRate: nil)
@@ -28,7 +30,7 @@ final class SegmentBench {
     ) throws -> SegmentRecorder {
         var plan = SegmentPlan(names: names(pattern), length: length)
         plan.timestamps = timestamps.map(names)
-        plan.retention = retention
+        (plan.retention, plan.calls) = (retention, calls)
         return try SegmentRecorder(
             plan, stream: stream, open: open,
             openTimestamps: { (path, stream) throws(OutputError) in
