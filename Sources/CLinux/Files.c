@@ -1,9 +1,10 @@
-#define _GNU_SOURCE // statx, O_PATH, O_TMPFILE, F_OFD_SETLK
+#define _GNU_SOURCE // statx, O_PATH, O_TMPFILE, F_OFD_SETLK, RENAME_NOREPLACE
 #include "Files.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -25,6 +26,10 @@ int files_open_path(int folder, const char *name, int flags) {
 }
 
 int files_open_unnamed(int folder, mode_t mode) { return openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode); }
+
+int files_rename_new(int folder, const char *from, const char *to) {
+    return renameat2(folder, from, folder, to, RENAME_NOREPLACE);
+}
 
 int files_lock_for_writing(int descriptor) {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};

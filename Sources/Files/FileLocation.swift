@@ -52,6 +52,9 @@ public final class FileLocation {
     /// - Returns: its descriptor, or -1 with errno.
     public func openUnnamed(mode: mode_t) -> Int32 { files_open_unnamed(folder, mode) }
 
+    /// The folder's path from the root; nil if it cannot be determined.
+    public var folderPath: String? { Folder.absolute("/proc/self/fd/\(folder)") }
+
     /// What is there; nil if nothing is. Links are not followed.
     public var status: stat? {
         var status = stat()

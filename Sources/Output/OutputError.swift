@@ -9,6 +9,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         /// Another writer has the file open.
         case inUse
         case notCreated(errno: Int32)
+        /// The file is complete, but could not get its name: it has this one.
+        case notPublished(errno: Int32, keptAs: String)
         /// A link of this name belongs to another user, in a folder that others can write to.
         case untrustedLink(String)
         /// Nobody reads the named pipe.
@@ -74,8 +76,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether nothing was created, as opposed to a failed write later.
     public var isCreation: Bool {
         switch kind {
-        case .exists, .inUse, .notCreated, .untrustedLink, .noReader, .usedTwice, .noContainerLibrary,
-            .network, .journalInUse, .neverFree, .noJournal, .untrustedJournal:
+        case .exists, .inUse, .notCreated, .notPublished, .untrustedLink, .noReader, .usedTwice,
+            .noContainerLibrary, .network, .journalInUse, .neverFree, .noJournal, .untrustedJournal:
             true
         default: false
         }
@@ -106,7 +108,9 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .notCreated(EBADF):
             "\(output): closed, or not writable; redirect it, or use a file"
         case .notCreated(let code):
-            "cannot create \(output): \(String(cString: strerror(code))); check the folder and its permissions"
+            "cannot create \(output): \(Self.cause(code, of: output)); \(Self.remedy(for: code) ?? Self.checkFolder)"
+        case .notPublished(let code, let path):
+            "cannot create \(output): \(Self.cause(code, of: output)); rename the complete file, \(path)"
         case .untrustedLink(let link):
             "\(output): '\(link)' is another user's link in a folder that others can write to; give the path that it "
                 + "leads to"
@@ -121,7 +125,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .stalled(let time):
             "\(output): its reader stalled for \(time.components.seconds) s; the rest is lost"
         case .writeFailed(let code):
-            "\(output): writing failed: \(String(cString: strerror(code))); check the disk"
+            "\(output): writing failed: \(String(cString: strerror(code))); \(Self.remedy(for: code) ?? "check the disk")"
         case .blocked:
             "\(output): stalled; pending data was lost; check the disk, or its "
                 + "reader"
@@ -131,7 +135,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .containerFailed(let detail):
             "\(output): libavformat failed: \(detail); record a raw stream instead"
         case .notContinued(let code):
-            "cannot create \(output): \(String(cString: strerror(code))); check the disk"
+            "cannot create \(output): \(Self.cause(code, of: output)); \(Self.remedy(for: code) ?? "check the disk")"
         case .removed:
             "\(output): removed while being written, so its content is lost; leave it until it is complete"
         case .volumeGone:
@@ -158,6 +162,46 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
             "\(output): nobody received the stream (\(cause.description(after: output)))"
         case .notTaken(nil):
             "\(output): nobody received the stream; start the receiver and check the address"
+        }
+    }
+}
+
+extension OutputError {
+    private static let checkFolder = "check the folder and its permissions"
+
+    /// What FAT, exFAT and NTFS refuse in names, and SMB with them.
+    private static let refusedCharacters = Set("\\:*?\"<>|")
+
+    /// The cause in words: of a name that the file system refuses, with the character.
+    private static func cause(_ code: Int32, of output: String) -> String {
+        if code == EINVAL, let refused = output.first(where: refusedCharacters.contains) {
+            return "the file system allows no '\(refused)' in names"
+        }
+        return String(cString: strerror(code))
+    }
+
+    /// What to do about a cause that the disk itself does not have; nil for other causes.
+    private static func remedy(for code: Int32) -> String? {
+        switch code {
+        case EROFS: "look for its errors with 'dmesg', then remount it with 'mount -o remount,rw'"
+        case EMFILE, ENFILE: "raise 'ulimit -n'"
+        case EACCES, EPERM, ENOENT, ENOTDIR: checkFolder
+        case EINVAL, EILSEQ, ENAMETOOLONG: "use another name"
+        case ENOTCONN, ESTALE: "mount it again"
+        default: nil
+        }
+    }
+
+    /// What keeps the output from being written, in a word or two: `disk full`, `read-only`.
+    public var condition: String {
+        switch kind {
+        case .diskFull, .notCreated(ENOSPC), .notCreated(EDQUOT): "disk full"
+        case .writeFailed(EROFS), .notCreated(EROFS), .notContinued(EROFS): "read-only"
+        case .notCreated(EMFILE), .notCreated(ENFILE), .notContinued(EMFILE), .notContinued(ENFILE):
+            "too many open files"
+        case .volumeGone: "disk gone"
+        case .blocked, .stalled: "stalled"
+        default: "failing"
         }
     }
 }

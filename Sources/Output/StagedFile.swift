@@ -2,18 +2,27 @@ import Files
 import Glibc
 
 /// A file that has no name until it is complete: however the writing ends, nothing is left behind.
+///
+/// Not every file system has files without names, links, or a way to rename a file to a name that must be free. What is
+/// missing is replaced by the next best way.
 final class StagedFile {
     /// Open for reading and writing; outlives this object.
     let descriptor: Int32
     private let location: FileLocation
-    /// Used if the file system cannot create files without names; nil once there is nothing to remove.
+    private let calls: FileCalls
+    /// Used if the file system cannot create files without names, or cannot name them; nil once there is nothing to
+    /// remove.
     private var temporaryName: [CChar]?
+
+    private static let creation = O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW
 
     /// Creates a file that will get the name of a location.
     /// - Parameter former: the file to replace, whose owner and mode it gets, as far as the system allows.
-    init(at location: FileLocation, replacing former: stat? = nil) throws(OutputError.Kind) {
-        self.location = location
-        let unnamed = location.openUnnamed(mode: 0o644)
+    init(
+        at location: FileLocation, replacing former: stat? = nil, calls: FileCalls = FileCalls()
+    ) throws(OutputError.Kind) {
+        (self.location, self.calls) = (location, calls)
+        let unnamed = calls.openUnnamed(location.folder, 0o644)
         if unnamed >= 0 {
             descriptor = unnamed
         } else {
@@ -21,8 +30,7 @@ final class StagedFile {
                 throw .notCreated(errno: errno)
             }
             let name = Self.newTemporaryName
-            descriptor = openat(
-                location.folder, name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o644)
+            descriptor = openat(location.folder, name, Self.creation, 0o644)
             guard descriptor >= 0 else { throw .notCreated(errno: errno) }
             temporaryName = name
         }
@@ -33,34 +41,110 @@ final class StagedFile {
 
     /// Gives the file its name, after its content is on the disk.
     /// - Parameter overwrite: whether to replace a file that already has the name.
+    /// - Throws: `notPublished` if the file is complete and has another name now.
     func publish(overwrite: Bool) throws(OutputError.Kind) {
         guard fdatasync(descriptor) == 0 || errno == EINVAL else { throw .init(writeFailed: errno) }
-        let folder = location.folder
-        if overwrite {
-            let name = temporaryName ?? Self.newTemporaryName
-            if temporaryName == nil, !link(as: name) { throw .notCreated(errno: errno) }
-            temporaryName = name
-            guard renameat(folder, name, folder, location.name) == 0 else { throw .notCreated(errno: errno) }
-            temporaryName = nil
-        } else {
-            guard link(as: location.name) else {
-                throw errno == EEXIST ? .exists : .notCreated(errno: errno)
+        if temporaryName == nil {
+            let name = overwrite ? Self.newTemporaryName : location.name
+            let code = calls.linkUnnamed(descriptor, location.folder, name)
+            if Self.isUnsupported(code) {
+                try copy()
+            } else {
+                guard code != EEXIST else { throw .exists }
+                guard code == 0 else { throw .notCreated(errno: code) }
+                if !overwrite { return }
+                temporaryName = name
             }
-            removeTemporaryName()
         }
+        guard let name = temporaryName else { return }
+        let code = overwrite ? replace(by: name) : rename(name)
+        guard code != EEXIST else { throw .exists }
+        // The name is taken, or removed; or the file stays under it.
+        temporaryName = nil
+        guard code == 0 else { throw .notPublished(errno: code, keptAs: path(of: name)) }
     }
 
-    private func link(as name: [CChar]) -> Bool {
-        if let temporaryName {
-            return linkat(location.folder, temporaryName, location.folder, name, 0) == 0
+    /// Whether a file system that fails with this code may succeed in another way.
+    private static func isUnsupported(_ code: Int32) -> Bool {
+        [EINVAL, ENOSYS, EPERM, EOPNOTSUPP].contains(code)
+    }
+
+    private func replace(by name: [CChar]) -> Int32 {
+        renameat(location.folder, name, location.folder, location.name) == 0 ? 0 : errno
+    }
+
+    /// Renames the file to a name that must be free.
+    /// - Returns: 0, or errno.
+    private func rename(_ name: [CChar]) -> Int32 {
+        var code = calls.renameNew(location.folder, name, location.name)
+        guard Self.isUnsupported(code) else { return code }
+        code = calls.link(location.folder, name, location.name)
+        if code == 0 { unlinkat(location.folder, name, 0) }
+        return Self.isUnsupported(code) ? replacePlaceholder(by: name) : code
+    }
+
+    /// Takes the name with an empty file, which the complete one replaces.
+    private func replacePlaceholder(by name: [CChar]) -> Int32 {
+        let placeholder = location.open(Self.creation, mode: 0o600)
+        guard placeholder >= 0 else { return errno }
+        defer { close(placeholder) }
+        // Somebody else may have replaced it, or written to it.
+        func isInPlace() -> Bool {
+            guard let status = location.status, status.st_size == 0 else { return false }
+            return FileIdentity(status) == FileIdentity(descriptor: placeholder)
         }
-        // The unprivileged way (open(2), O_TMPFILE).
-        return linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", location.folder, name, AT_SYMLINK_FOLLOW) == 0
+        guard isInPlace() else { return EEXIST }
+        let code = replace(by: name)
+        if code != 0, isInPlace() { location.unlink() }
+        return code
+    }
+
+    /// Gives the content a name by copying it.
+    private func copy() throws(OutputError.Kind) {
+        let name = Self.newTemporaryName
+        let target = openat(location.folder, name, Self.creation, 0o600)
+        guard target >= 0 else { throw .notCreated(errno: errno) }
+        defer { close(target) }
+        temporaryName = name
+        do throws(OutputError.Kind) {
+            try copyContent(to: target)
+            guard fdatasync(target) == 0 || errno == EINVAL else { throw .init(writeFailed: errno) }
+        } catch {
+            removeTemporaryName()
+            throw error
+        }
+        var status = stat()
+        if fstat(descriptor, &status) == 0 { Self.give(target, theOwnerOf: status) }
+    }
+
+    private func copyContent(to target: Int32) throws(OutputError.Kind) {
+        let failure = withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 1) { room -> Int32 in
+            var position: off_t = 0
+            while true {
+                let count = pread(descriptor, room.baseAddress, room.count, position)
+                if count < 0, errno == EINTR { continue }
+                if count <= 0 { return count == 0 ? 0 : errno }
+                var rest = UnsafeRawBufferPointer(rebasing: room[..<count])
+                while !rest.isEmpty {
+                    let written = write(target, rest.baseAddress, rest.count)
+                    if written < 0, errno == EINTR { continue }
+                    guard written > 0 else { return written == 0 ? EIO : errno }
+                    rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+                }
+                position += off_t(count)
+            }
+        }
+        guard failure == 0 else { throw .init(writeFailed: failure) }
     }
 
     private func removeTemporaryName() {
         guard let name = temporaryName.take() else { return }
         unlinkat(location.folder, name, 0)
+    }
+
+    private func path(of name: [CChar]) -> String {
+        let name = String(decoding: name.dropLast().map(UInt8.init(truncatingIfNeeded:)), as: UTF8.self)
+        return location.folderPath.map { $0 == "/" ? "/\(name)" : "\($0)/\(name)" } ?? name
     }
 
     /// Unpredictable, so that nobody can put something there in advance.

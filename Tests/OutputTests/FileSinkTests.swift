@@ -306,4 +306,18 @@ import Time
         #expect(!message.contains("\n"))
         #expect(message.contains(";"))
     }
+
+    @Test(
+        "the next step fits the cause",
+        arguments: [
+            EROFS: "remount", EMFILE: "ulimit -n", EACCES: "permissions", EIO: "check the disk",
+            ENOTCONN: "mount it again",
+        ])
+    func remedies(code: Int32, remedy: String) {
+        for kind in [OutputError.Kind.writeFailed(errno: code), .notContinued(errno: code)] {
+            let message = OutputError(kind, output: "out.h264").description
+            #expect(message.contains(remedy))
+            #expect(message.contains("check the disk") == (code == EIO))
+        }
+    }
 }

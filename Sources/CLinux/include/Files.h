@@ -25,6 +25,9 @@ int files_open_path(int folder, const char *name, int flags);
 // or -1 with errno.
 int files_open_unnamed(int folder, mode_t mode);
 
+// Renames a file within an open folder unless something has the new name (RENAME_NOREPLACE). Returns 0, or -1 with errno.
+int files_rename_new(int folder, const char *from, const char *to);
+
 // Locks a file that is open for writing until that descriptor is closed (F_OFD_SETLK). Returns 0 if another
 // writer holds the lock; 1 otherwise, even if the file system does not support locks.
 int files_lock_for_writing(int descriptor);

@@ -14,6 +14,32 @@ refuses "no render node" 69 'render node|/dev/dri' --device test --frames 1 --en
 records "no render node: software instead" --device test --size 320x240 --frames 10 --no-pace --verbose out.h264 &&
     says "no render node: says why" 'render node|/dev/dri|VAAPI'
 
+# File systems without hard links, and with characters that names cannot have.
+plain=(--device test --size 160x120 --encoder software --no-pace)
+for system in vfat exfat; do
+    if ! modprobe loop || ! modprobe $system || ! truncate -s 64M image || ! mkfs.$system image >/dev/null || ! mkdir -p disk || ! mount -o loop image disk; then
+        skip "$system" "no such file system here"
+        continue
+    fi
+    records "$system: a recording" "${plain[@]}" --frames 20 --keyframe-interval 10 disk/a.mp4 disk/a.h264
+    for suffix in mkv mp4 ts; do records "$system: remux to .$suffix" remux disk/a.h264 disk/b.$suffix; done
+    refuses "$system: remux replaces nothing" 73 'already exists' remux disk/a.h264 disk/b.mp4
+    records "$system: but with --overwrite" remux --overwrite disk/a.h264 disk/b.mp4
+    records "$system: a snapshot" snapshot "${plain[@]:0:4}" disk/a.jpg
+    records "$system: another in its place" snapshot --overwrite "${plain[@]:0:4}" disk/a.jpg
+    check "$system: nothing else is left" test "$(ls -A disk | tr '\n' ' ')" = 'a.h264 a.jpg a.mp4 b.mkv b.mp4 b.ts '
+    mkdir -p "$RESULTS/$system" && cp disk/* "$RESULTS/$system/"
+    on_host check "$system: the remux has the pictures" same_pictures $system/b.mp4 $system/a.h264
+    refuses "$system: a name with a colon" 73 "disk/12:30.h264: the file system allows no ':' in names; use another name" "${plain[@]}" --frames 5 disk/12:30.h264
+    refuses "$system: a remux to such a name stays" 73 "allows no ':' in names; rename the complete file, .*/disk/.camrec-.*[.]part" remux disk/a.h264 disk/12:30.mp4
+    check "$system: under the name that is told" cmp disk/.camrec-*.part disk/b.mp4
+    rm -f disk/* disk/.[a-z]*
+    records "$system: segments, and the newest are kept" "${plain[@]}" --frames 40 --keyframe-interval 10 --segment 10f --keep 2 --timestamps disk/s.txt disk/s.h264
+    records "$system: and without timestamps" "${plain[@]}" --frames 40 --keyframe-interval 10 --segment 10f --keep 2 disk/s.h264
+    check "$system: two are left, and no timestamps" test "$(ls disk | tr '\n' ' ')" = 's-6.h264 s-7.h264 '
+    umount disk
+done
+
 modprobe vivid n_devs=2 node_types=0x20001,0x1 input_types=0x0,0x0 multiplanar=1,2
 modprobe vgem
 udevadm settle
