@@ -28,9 +28,35 @@ public struct RecordingStatistics: Codable, Sendable {
     /// Currently connected receivers.
     public var receivers: [ReceiverReport]
 
-    /// Whether pictures are encoded.
+    /// Whether pictures are encoded, and written to files.
     public enum State: String, Codable, Sendable {
         case recording, paused
+        /// No file can be written: the disk is full.
+        case diskFull = "disk full"
+        /// No file can be written: the file system is read-only.
+        case readOnly = "read-only"
+        /// No file can be written, for another reason.
+        case failing
+
+        /// A state of a later version counts as recording.
+        public init(from decoder: any Decoder) throws {
+            self = State(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .recording
+        }
+    }
+
+    /// Why an output is not written at present.
+    public struct Outage: Codable, Sendable, Hashable {
+        /// In a word or two: `disk full`, `read-only`.
+        public var condition: String
+        /// When it began, in UTC (ISO 8601).
+        public var since: String
+        /// The latest failure, as the recording's messages word it.
+        public var error: String
+
+        /// Creates an outage.
+        public init(condition: String, since: String, error: String) {
+            (self.condition, self.since, self.error) = (condition, since, error)
+        }
     }
 
     /// Which commands have an effect.
@@ -64,15 +90,18 @@ public struct RecordingStatistics: Codable, Sendable {
         public var receivers: Int?
         /// How many have connected to it so far.
         public var connections: Int?
+        /// Why it is not written at present; nil while it is, and from an earlier version.
+        public var outage: Outage?
 
         /// Creates the progress of an output.
         public init(
             output: String, written: Int, keyframes: Int, bytes: Int, lost: Int, latency: LatencyCounts?,
-            folder: String?, receivers: Int?, connections: Int?
+            folder: String?, receivers: Int?, connections: Int?, outage: Outage? = nil
         ) {
             (self.output, self.written, self.keyframes) = (output, written, keyframes)
             (self.bytes, self.lost, self.latency) = (bytes, lost, latency)
             (self.folder, self.receivers, self.connections) = (folder, receivers, connections)
+            self.outage = outage
         }
     }
 

@@ -52,6 +52,9 @@ public protocol AccessUnitSink: AnyObject {
     /// after that has ended.
     var segments: SegmentSummary? { get }
 
+    /// Why nothing can be written at present; nil while the output is written. Read it in the writer's thread.
+    var currentOutage: OutputOutage? { get }
+
     /// The receivers of a live output; nil for other outputs. Safe in any thread.
     var receivers: ReceiverLedger? { get }
 }
@@ -113,6 +116,9 @@ extension AccessUnitSink {
 
     /// Most outputs are one file or none.
     public var segments: SegmentSummary? { nil }
+
+    /// Most outputs end when writing fails.
+    public var currentOutage: OutputOutage? { nil }
 
     /// Most outputs have no receivers.
     public var receivers: ReceiverLedger? { nil }

@@ -29,6 +29,7 @@ public final class RecordingOutput: @unchecked Sendable {
     public let counters = Counters<OutputCounter>()
     /// From capture to write, so far.
     let latencies = LatencyBuckets()
+    private let outages = OutageRecord()
     /// A file's folder, from the root; nil for other outputs.
     let folder: String?
     /// Whether its writer hangs and was not joined: its sink must not be used.
@@ -83,6 +84,7 @@ public final class RecordingOutput: @unchecked Sendable {
         (self.patience, self.report) = (patience, report)
         stage = WriteStage(
             items: items, sink: sink, ring: plan.ring, counters: counters, latencies: latencies,
+            outages: outages,
             measuresLatency: measuresLatency, control: control)
     }
 
@@ -159,6 +161,9 @@ public final class RecordingOutput: @unchecked Sendable {
     private func endPart() {
         if openParts.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { items.close() }
     }
+
+    /// Why nothing is written to it at present; nil while it is written. Safe in any thread.
+    public var outage: OutputOutage? { outages.current }
 
     /// Whether no more pictures follow.
     var havePicturesEnded: Bool { isClosed.load(ordering: .acquiring) }
@@ -261,6 +266,7 @@ extension RecordingOutput {
     private func beginBlockage() {
         let error = OutputError(.blocked, output: name)
         blockError = blockError ?? error
+        outages.set(OutputOutage(error, since: .now))
         guard recovers else {
             items.close()
             return report(.failed(error))
@@ -273,6 +279,7 @@ extension RecordingOutput {
     private func endBlockage() {
         guard let ended = blockage.take() else { return }
         isBlocked.store(false, ordering: .relaxed)
+        outages.end(.blocked)
         if ended.isTold { report(.resumed(name: name, lost: ended.lost)) }
         if let stream = ended.stream { _ = push(.stream(stream)) }
     }

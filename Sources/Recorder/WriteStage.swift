@@ -13,6 +13,8 @@ struct WriteStage {
     let measuresLatency: Bool
     /// The same latencies as `latency`, for other threads.
     let latencies: LatencyBuckets
+    /// Why nothing is written at present, for other threads.
+    let outages: OutageRecord
     /// The source of the triggers that a ring waits for.
     let control: RecordingControl
     /// Keeps pictures in memory until a trigger; nil if everything is written.
@@ -28,17 +30,19 @@ struct WriteStage {
     /// Nil before the first item.
     private var nextMaintenance: Instant?
     private var failure: OutputError?
+    private var isInOutage = false
 
     init(
         items: BoundedQueue<OutputItem>, sink: any AccessUnitSink, ring: EventRing.Plan? = nil,
         counters: Counters<OutputCounter>, latencies: LatencyBuckets = LatencyBuckets(),
+        outages: OutageRecord = OutageRecord(),
         measuresLatency: Bool,
         control: RecordingControl
     ) {
         self.items = items
         self.sink = sink
         self.counters = counters
-        self.latencies = latencies
+        (self.latencies, self.outages) = (latencies, outages)
         self.measuresLatency = measuresLatency
         self.control = control
         self.ring = ring.map(EventRing.init)
@@ -143,8 +147,10 @@ struct WriteStage {
     private mutating func write(_ unit: AccessUnit, isLate: Bool = false) {
         do throws(OutputError) { try sink.write(unit) } catch {
             counters.add(to: .lost)
+            noteOutage()
             return note(error)
         }
+        if isInOutage { noteOutage() }
         counters.add(to: .written)
         if unit.isIDR { counters.add(to: .keyframes) }
         counters.add(unit.count, to: .bytes)
@@ -166,11 +172,18 @@ struct WriteStage {
         counters.add(lost.count, to: .lost)
     }
 
+    private mutating func noteOutage() {
+        let outage = sink.currentOutage
+        isInOutage = outage != nil
+        outages.set(outage)
+    }
+
     private mutating func note(_ error: OutputError) { failure = failure ?? error }
 
     /// Ends the output and counts its queue as lost.
     private mutating func giveUp() {
         hasGivenUp = true
+        if let failure { outages.set(OutputOutage(failure, since: .now)) }
         items.close()
         interleaver?.end()
         while let item = interleaver?.next() ?? items.pop() {

@@ -1,3 +1,4 @@
+import Output
 import Recorder
 import Threading
 import Time
@@ -14,7 +15,7 @@ struct Progress {
         lastTime = start
     }
 
-    /// Returns the line: frames, rate since the last call, drops, time.
+    /// Returns the line: what cannot be written, since when; then frames, rate since the last call, drops, time.
     mutating func line(_ recording: Recording) -> String {
         let now = Instant.now
         let seconds = max(0.001, (now - lastTime).inSeconds)
@@ -26,8 +27,17 @@ struct Progress {
         let dropped =
             recording.counters[.droppedByDriver] + recording.counters[.droppedByUs]
             + recording.encoderCounters.reduce(0) { $0 + $1[.droppedByEncoder] }
-        return "\(frames) frames  \(decimal(rate)) fps  \(decimal(bits / 1e6)) Mbit/s  \(dropped) dropped  "
-            + clock(now - start)
+        return outage(of: recording) + "\(frames) frames  \(decimal(rate)) fps  "
+            + "\(decimal(bits / 1e6)) Mbit/s  \(dropped) dropped  " + clock(now - start)
+    }
+
+    private func outage(of recording: Recording) -> String {
+        for output in recording.outputs {
+            guard let outage = output.outage else { continue }
+            let since = FileNamePattern("%F %T", expandsTime: true).name(at: outage.since)
+            return "\(output.name): \(outage.error.condition) since \(since)  "
+        }
+        return ""
     }
 
     private func clock(_ time: Duration) -> String {

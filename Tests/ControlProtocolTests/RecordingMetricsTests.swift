@@ -21,6 +21,16 @@ struct RecordingMetricsTests {
         return metrics.text.split(separator: "\n").map(String.init)
     }
 
+    @Test("a state of a later version counts as recording, and one of this is known")
+    func states() throws {
+        for (text, state) in [
+            "disk full": RecordingStatistics.State.diskFull, "read-only": .readOnly, "sunbathing": .recording,
+        ] {
+            let reply = Self.reply.replacing("paused\",\"seconds", with: "\(text)\",\"seconds")
+            #expect(try JSONDecoder().decode(ControlReply.self, from: Data(reply.utf8)).stats?.state == state)
+        }
+    }
+
     @Test("each count is a sample, with the recording, and its encoder or output, as labels")
     func samples() throws {
         let lines = try lines()

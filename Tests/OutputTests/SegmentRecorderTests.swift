@@ -184,6 +184,27 @@ import Time
         #expect(sink.segments?.first != sink.segments?.last)
     }
 
+    @Test("says what keeps it from writing, and since when, until it writes again")
+    func currentOutage() throws {
+        let bench = SegmentBench()
+        let sink = try bench.recorder("a.h264", .frames(10))
+        let units = pictures(0..<40, idrEvery: 10)
+        for unit in units[..<5] { try sink.write(unit) }
+        #expect(sink.currentOutage == nil)
+        bench.failure = .diskFull
+        _ = bench.lost(of: units[5..<10], by: sink)
+        let since = bench.wall
+        #expect(sink.currentOutage?.error.condition == "disk full")
+        (bench.wall, bench.monotonic) = (bench.wall + .seconds(5), 5)
+        bench.creationFailure = .notCreated(errno: EROFS)
+        _ = bench.lost(of: units[10..<20], by: sink)
+        #expect(sink.currentOutage?.error.condition == "read-only")
+        #expect(sink.currentOutage?.since == since)
+        (bench.failure, bench.creationFailure, bench.monotonic) = (nil, nil, 20)
+        for unit in units[20..<30] { try sink.write(unit) }
+        #expect(sink.currentOutage == nil)
+    }
+
     @Test("what a file loses after it was written is retracted when it ends, and counts towards the outage")
     func retracted() throws {
         let bench = SegmentBench()

@@ -23,6 +23,7 @@ public final class SegmentRecorder: AccessUnitSink {
     /// Whether the next IDR begins a segment.
     private var isCutDue = false
     private var outage = SegmentOutage()
+    public private(set) var currentOutage: OutputOutage?
     /// Access units lost after they were written.
     private var retracted = WrittenUnits()
     private(set) var summary = SegmentSummary()
@@ -238,7 +239,10 @@ extension SegmentRecorder {
         try? endSegment()
         let removed = error.kind.isFullDisk ? upkeep.makeRoom() : []
         note(removed)
-        if !outage.isActive {
+        if outage.isActive {
+            currentOutage?.error = error
+        } else {
+            currentOutage = OutputOutage(error, since: clock.wallTime)
             outage.begin(with: error, isReported: reporter.reportInterruption(error), at: now)
         }
         outage.postpone(at: now, skipsPause: !removed.isEmpty)
@@ -248,6 +252,7 @@ extension SegmentRecorder {
 
     private func resume() {
         guard let path = segment?.path else { return }
+        currentOutage = nil
         reporter.report(outage.end(at: clock.now, path: path))
     }
 

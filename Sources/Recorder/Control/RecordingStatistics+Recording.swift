@@ -1,4 +1,6 @@
 import ControlProtocol
+import Output
+import Time
 
 extension RecordingStatistics {
     /// - Parameters:
@@ -19,8 +21,18 @@ extension RecordingStatistics {
         restarts = counters[.sourceRestarts]
         (motionEvents, moving) = (motion?.count, motion?.isMoving)
         self.outputs = outputs.map(Output.init)
+        if !isPaused { state = Self.state(of: outputs.filter { $0.folder != nil }.map(\.outage)) }
         receivers = outputs.flatMap { ReceiverReport.all(of: $0.receivers, output: $0.name) }
             .filter { $0.left == nil }
+    }
+}
+
+extension RecordingStatistics {
+    /// What keeps all files from being written, if anything does.
+    /// - Parameter outages: the files' own.
+    static func state(of outages: [OutputOutage?]) -> State {
+        guard let outage = outages.first ?? nil, !outages.contains(nil) else { return .recording }
+        return State(rawValue: outage.error.condition) ?? .failing
     }
 }
 
@@ -32,6 +44,10 @@ extension RecordingStatistics.Output {
             bytes: progress.bytes, lost: output.counters[.lost] + (output.receivers?.lost ?? 0),
             latency: output.latencies.snapshot, folder: output.folder,
             receivers: output.receivers?.content.receivers.count { $0.departure == nil },
-            connections: output.receivers?.content.count)
+            connections: output.receivers?.content.count,
+            outage: output.outage.map { outage in
+                RecordingStatistics.Outage(
+                    condition: outage.error.condition, since: outage.since.iso8601, error: "\(outage.error)")
+            })
     }
 }

@@ -138,7 +138,8 @@ export class Recorder {
       rateInput.value = stats.bitRate / 1e6;
     }
     this.#chart(stats);
-    const losses = describeLosses(stats);
+    const outages = describeOutages(stats);
+    const losses = [...outages, ...describeLosses(stats)];
     const items = losses.length > 0 ? losses.slice() : [`nothing lost in ${describeTime(stats.seconds)}`];
     if (stats.paused > 0) items.push(`${stats.paused} frames not recorded during pauses`);
     this.#parts.losses.replaceChildren(...items.map((text) => make("li", { textContent: text })));
@@ -212,6 +213,12 @@ export class Recorder {
     this.#parts.note.dataset.kind = kind;
     this.#parts.note.classList.toggle("problem", kind === "problem" || kind === "outage");
   }
+}
+
+// What is not written at the moment, why, and since when.
+function describeOutages({ outputs }) {
+  return outputs.filter(({ outage }) => outage).map(({ output, outage }) =>
+    `${output}: ${outage.condition} since ${new Date(outage.since).toLocaleString()}: nothing is recorded there`);
 }
 
 // What was lost, and why, in words.

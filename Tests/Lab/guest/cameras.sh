@@ -40,6 +40,28 @@ for system in vfat exfat; do
     umount disk
 done
 
+# A disk that turns read-only while it is recorded to: statistics say so, and the recording goes on when it is writable again.
+turns_read_only() {
+    local pid status=0
+    modprobe loop && modprobe ext4 && truncate -s 64M image && mkfs.ext4 -qF image && mkdir -p disk && mount -o loop image disk || return 1
+    "$CAMREC" --device test --size 160x120 --fps 10 --encoder software --segment 1s --control-socket state.sock --report state.json disk/a.h264 2>said &
+    pid=$!
+    await 60 test -s disk/a-1.h264 || { cat said; return 1; }
+    echo u >/proc/sysrq-trigger # what the kernel does when a disk fails
+    await 60 grep -q 'Read-only file system' said || { cat said; return 1; }
+    "$CAMREC" ctl state.sock stats >stats
+    mount -o remount,rw disk
+    await 60 grep -q 'recording again' said || { cat said; return 1; }
+    await 60 is_recording || { cat said; return 1; }
+    kill -TERM $pid
+    wait $pid || status=$?
+    umount disk
+    [ $status = 74 ] && grep -q '"state":"read-only"' stats && grep -q '"condition":"read-only"' stats &&
+        grep -q "mount -o remount,rw" said && ! grep -q 'check the disk' said || { cat said stats; return 1; }
+}
+is_recording() { "$CAMREC" ctl state.sock stats | grep -q '"state":"recording"'; }
+check "read-only: statistics say so, the hint fits, and it goes on" turns_read_only
+
 modprobe vivid n_devs=2 node_types=0x20001,0x1 input_types=0x0,0x0 multiplanar=1,2
 modprobe vgem
 udevadm settle

@@ -182,6 +182,29 @@ if [ "$(id -u)" = 0 ]; then
     }
     check "full disk: --keep makes room at once, and from then on beforehand" makes_room
     rm -rf disk/* disk/.[a-z]*
+    # While nothing can be written, statistics say so and since when; the report counts and names files that exist.
+    states() {
+        local status=0 pid
+        head -c 740k /dev/zero >disk/other
+        "$CAMREC" --device test --size 640x480 --fps 30 --keyframe-interval 10 --encoder software --qp 2 --segment 20f --control-socket state.sock \
+            --report state.json 'disk/a.h264' 2>stderr &
+        pid=$!
+        await 20 grep -q 'disk is full' stderr || { echo "it is not told: $(cat stderr)"; kill $pid; return 1; }
+        "$CAMREC" ctl state.sock stats >stats || true
+        # More attempts, each of which leaves an empty file for a moment.
+        await 20 begins_again || true
+        kill -TERM $pid
+        wait $pid || status=$?
+        [ $status = 74 ] || { echo "exit code $status: $(cat stderr)"; return 1; }
+        grep -q '"state":"disk full"' stats && grep -qE '"outage":\{"condition":"disk full","error":"[^"]*disk is full[^"]*","since":"20[0-9-]+T[0-9:.]+Z"' stats ||
+            { echo "the statistics are $(cat stats)"; return 1; }
+        report state.json "outputs[0].segments.count == $(ls disk/*.h264 | wc -l)" "outputs[0].segments.last == '$(ls -v disk/*.h264 | tail -n 1)'"
+    }
+    begins_again() { # the third attempt: lost pictures have grown by more than three seconds' worth
+        [ "$("$CAMREC" ctl state.sock stats | grep -oE '"lost":[0-9]+' | head -n 1 | tr -dc 0-9)" -gt 130 ]
+    }
+    check "full disk: statistics say so, and the report counts and names files that exist" states
+    rm -rf disk/* disk/.[a-z]*
     records "full disk: --min-free loses nothing" "${small[@]}" --frames 3000 --qp 4 --segment 30f --min-free 25% --report free.json disk/b.h264
     check "full disk: it removed old segments instead" report free.json 'outputs[0].segments.removed > 5' 'outputs[0].lost == 0'
     # shellcheck disable=SC2046,SC2012 # no spaces in them

@@ -2,6 +2,7 @@ import Bitstream
 import Files
 import Output
 import Sound
+import Time
 
 /// Keeps what is written, and fails or stalls under a test's control.
 final class ScriptedSink: AccessUnitSink, @unchecked Sendable {
@@ -18,6 +19,7 @@ final class ScriptedSink: AccessUnitSink, @unchecked Sendable {
     /// Whether it continues after a failure; access units that failed are counted, too.
     var recovers = false
     private var count = 0
+    private(set) var currentOutage: OutputOutage?
     var finishFailure: OutputError.Kind?
     /// Called with the number of each access unit before it is written.
     var onUnit: (Int) -> Void = { _ in }
@@ -35,7 +37,12 @@ final class ScriptedSink: AccessUnitSink, @unchecked Sendable {
     func write(_ unit: AccessUnit) throws(OutputError) {
         onUnit(count)
         defer { count += 1 }
-        if let kind = failures[count] { throw OutputError(kind, output: name) }
+        if let kind = failures[count] {
+            let error = OutputError(kind, output: name)
+            if recovers { currentOutage = OutputOutage(error, since: WallTime(seconds: 5)) }
+            throw error
+        }
+        currentOutage = nil
         units.append(unit)
     }
 
