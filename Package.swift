@@ -161,7 +161,7 @@ let package = Package(
         .executableTarget(
             name: "camweb",
             dependencies: [
-                "Network", "Terminal", "Threading", "Web",
+                "Network", "Processes", "Terminal", "Threading", "Web",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], linkerSettings: [compact]),
         .target(name: "TestSupport", dependencies: ["Pictures", "Files", "Time"], path: "Tests/TestSupport"),

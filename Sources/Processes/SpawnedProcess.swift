@@ -38,37 +38,31 @@ public struct SpawnedProcess: Sendable {
     ///   - environment: as `NAME=VALUE`; nil for this process's.
     ///   - input: becomes standard input; nil for this process's.
     ///   - output: becomes standard output.
+    ///   - limit: the one that this process raised; nil to pass on the limit in force.
     ///   - hasOwnSession: whether it has no terminal: Ctrl-C leaves it alone, and what asks for a password there fails
     ///     in place of being stopped.
     public init(
         _ program: String, _ arguments: [String], environment: [String]? = nil, input: Int32? = nil,
-        output: Int32, hasOwnSession: Bool = false
+        output: Int32, limit: DescriptorLimit? = nil, hasOwnSession: Bool = false
     ) throws(Failure) {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
-        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-        // Ours are closed on exec, but a driver's may not be.
-        processes_close_from(&actions, STDERR_FILENO + 1)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var (none, all) = (sigset_t(), sigset_t())
-        sigemptyset(&none)
-        sigfillset(&all)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-        if hasOwnSession { processes_begin_session(&attributes) }
         var words = ([program] + arguments).map { strdup($0) } + [nil]
         var variables = (environment ?? []).map { strdup($0) } + [nil]
         defer { for text in words + variables { free(text) } }
+        var original = limit?.original ?? rlimit()
         var child: pid_t = 0
-        let code = variables.withUnsafeMutableBufferPointer { variables in
-            posix_spawnp(
-                &child, program, &actions, &attributes, &words,
-                environment == nil ? environ : variables.baseAddress)
+        let code = words.withUnsafeMutableBufferPointer { words in
+            variables.withUnsafeMutableBufferPointer { variables in
+                withUnsafePointer(to: &original) { original in
+                    var request = processes_program()
+                    request.file = UnsafePointer(words[0])
+                    request.arguments = UnsafePointer(words.baseAddress)
+                    request.environment = UnsafePointer(environment == nil ? environ : variables.baseAddress)
+                    (request.input, request.output) = (input ?? -1, output)
+                    request.begins_session = hasOwnSession
+                    if limit != nil { request.descriptors = original }
+                    return processes_start(&request, &child)
+                }
+            }
         }
         guard code == 0 else { throw Failure(errno: code) }
         identifier = child

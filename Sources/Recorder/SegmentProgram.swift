@@ -30,6 +30,7 @@ public final class SegmentProgram: @unchecked Sendable {
     public let ended: Interruption
     private let environment: [String]
     private let isDurable: Bool
+    private let limit: DescriptorLimit?
     private let report: @Sendable (SegmentProgramEvent) -> Void
     private let monitor = Monitor()
     private var waiting: [FinishedFile] = []
@@ -49,16 +50,17 @@ public final class SegmentProgram: @unchecked Sendable {
 
     /// - Parameters:
     ///   - environment: of the programs, as `NAME=VALUE`; describes the file in addition.
+    ///   - limit: the one that this process raised, so that the programs get the original; nil if it did not.
     ///   - isDurable: whether a file is flushed to the disk before its program starts.
     ///   - report: receives what went wrong, in any thread.
     /// - Returns: nil if the system has no descriptors left.
     public init?(
-        _ path: String, environment: [String], isDurable: Bool = false,
+        _ path: String, environment: [String], limit: DescriptorLimit? = nil, isDurable: Bool = false,
         report: @escaping @Sendable (SegmentProgramEvent) -> Void
     ) {
         guard let ended = Interruption() else { return nil }
         (self.path, self.ended, self.isDurable, self.report) = (path, ended, isDurable, report)
-        self.environment = environment
+        (self.environment, self.limit) = (environment, limit)
     }
 
     /// The files so far.
@@ -179,7 +181,7 @@ public final class SegmentProgram: @unchecked Sendable {
             environment: environment + [
                 "CAMREC_PATH=\(path)", "CAMREC_START=\(start)", "CAMREC_END=\(end)",
                 "CAMREC_FRAMES=\(file.frames)",
-            ], input: nothing, output: STDERR_FILENO, hasOwnSession: true)
+            ], input: nothing, output: STDERR_FILENO, limit: limit, hasOwnSession: true)
     }
 
     /// A line now and then says how many files were left out.

@@ -3,6 +3,7 @@ import Bitstream
 import Encoder
 import Glibc
 import Output
+import Processes
 import Recorder
 import Terminal
 
@@ -151,7 +152,8 @@ struct RecordCommand: ParsableCommand {
         var command = self
         command.segments.putOnClock()
         let session = RecordingSession(
-            command: command, console: console, signals: signals, control: control)
+            command: command, console: console, signals: signals, control: control,
+            descriptors: DescriptorLimit.raise())
         let ending = session.run()
         // libavformat may still be connecting on another thread; libsrt's exit handlers would then crash.
         if ending.leavesThread || choices.contains(where: \.isSending) {

@@ -6,6 +6,7 @@ import Glibc
 import Network
 import Output
 import Pictures
+import Processes
 import Recorder
 import Sound
 import Terminal
@@ -19,6 +20,8 @@ struct RecordingSession {
     let signals: SignalWatch
     /// Passes SIGUSR1 and control socket commands to the recording.
     let control: RecordingControl
+    /// The limit that this process raised.
+    let descriptors: DescriptorLimit
 
     /// How long a pipe's reader may stall after the wait for it was ended.
     private static let patience = Duration.seconds(5)
@@ -43,7 +46,8 @@ struct RecordingSession {
         if deadline?.isOver == true, command.length.serveOn {
             console.warn("--duration ended before the service was restarted; only live outputs continue")
             return RecordingSession(
-                command: command.withoutFiles, console: console, signals: signals, control: control
+                command: command.withoutFiles, console: console, signals: signals, control: control,
+                descriptors: descriptors
             ).run()
         }
         if deadline?.isOver == true {
@@ -288,7 +292,9 @@ struct RecordingSession {
                 overwrite: command.reporting.overwrite, segments: command.segments, console: console,
                 metadata: metadata, captureClock: source.isLive ? SystemTime() : nil,
                 program: program, interruption: interruption),
-            live: LiveOutput(arguments: command.live, console: console, control: control),
+            live: LiveOutput(
+                arguments: command.live, console: console, control: control,
+                descriptorEnd: descriptors.reserve(outputs: choices.count)),
             ring: command.segments.ringPlan, sound: sound)
         do throws(OutputError) { return try opener.open(choices, providers, besides: report) } catch {
             throw .output(error)
@@ -326,7 +332,8 @@ struct RecordingSession {
     private func segmentProgram() throws(RecordingError) -> SegmentProgram? {
         guard let path = command.segments.onSegment else { return nil }
         let program = SegmentProgram(
-            path, environment: ProgramEnvironment.forPrograms(), isDurable: command.segments.sync != nil,
+            path, environment: ProgramEnvironment.forPrograms(), limit: descriptors,
+            isDurable: command.segments.sync != nil,
             report: { [console] event in console.warn("\(event)") })
         guard let program else { throw .noResources }
         return program

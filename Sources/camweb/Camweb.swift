@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Network
+import Processes
 import Terminal
 import Threading
 import Web
@@ -115,6 +116,8 @@ struct Camweb: ParsableCommand {
     func run() throws {
         let console = Console(program: "camweb", isQuiet: quiet, isVerbose: verbose, isDetached: true)
         defer { console.finish() }
+        // Each browser takes one.
+        _ = DescriptorLimit.raise()
         guard let signals = SignalWatch(program: "camweb", userSignals: [SIGUSR1: {}, SIGUSR2: {}]) else {
             console.fail("out of threads or descriptors; raise 'ulimit -n' and 'ulimit -u'")
             throw ExitStatus.inputOutput

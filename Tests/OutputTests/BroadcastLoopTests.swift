@@ -67,6 +67,16 @@ import Time
         #expect(!bench.events.contains { if case .refused = $0 { true } else { false } })
     }
 
+    @Test("refuses a receiver whose descriptor files need, with the reason")
+    func reservedDescriptors() throws {
+        let bench = try LiveBench(descriptorEnd: 3)
+        let peer = try bench.connect()
+        #expect(peer.hasEnded)
+        #expect(bench.events == [.refusedForFiles(peer: "peer")])
+        #expect(bench.events[0].description.hasSuffix("; raise 'ulimit -n'"))
+        #expect(bench.ledger.content.refused == 1)
+    }
+
     @Test("without descriptors a receiver waits a second, and then joins")
     func exhausted() throws {
         let bench = try LiveBench()

@@ -1,8 +1,9 @@
 import Files
 import Glibc
-import Processes
 import TestSupport
 import Testing
+
+@testable import Processes
 
 /// What happens to processes that hang or are killed.
 @Suite(.hangGuard) struct ChildProcessTests {
@@ -51,6 +52,56 @@ import Testing
             .split(separator: "\n").first.flatMap { pid_t($0) }
         // Only a zombie is still there.
         #expect(kill(try #require(process), 0) == -1)
+    }
+
+    @Test("raises the limit of descriptors, and children get the original")
+    func descriptors() throws {
+        var former = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former)
+        defer { setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former) }
+        var lower = rlimit(rlim_cur: min(1000, former.rlim_max), rlim_max: former.rlim_max)
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &lower)
+        let limit = DescriptorLimit.raise()
+        #expect(limit.count == Int(clamping: former.rlim_max))
+        let (reader, writer) = try pipe()
+        defer { close(reader) }
+        do {
+            defer { close(writer) }
+            let child = try SpawnedProcess(
+                "sh", ["-c", "ulimit -Sn; ulimit -Hn"], output: writer, limit: limit)
+            #expect(try child.wait() == .exited(0))
+        }
+        var bytes = [UInt8](repeating: 0, count: 100)
+        let count = read(reader, &bytes, bytes.count)
+        let words = String(decoding: bytes[..<max(0, count)], as: UTF8.self).split(separator: "\n")
+        #expect(words.first == "\(lower.rlim_cur)")
+        #expect(words.last == "\(former.rlim_max)" || words.last == "unlimited")
+    }
+
+    private func pipe() throws -> (Int32, Int32) {
+        var ends: [Int32] = [-1, -1]
+        try #require(Glibc.pipe(&ends) == 0)
+        return (ends[0], ends[1])
+    }
+
+    @Test(
+        "leaves descriptors for files and cameras, however few there are", arguments: [16, 40, 1024, 1 << 20])
+    func reserve(count: Int) {
+        let end = DescriptorLimit(count: count).reserve(outputs: 2)
+        #expect((0...count - 12).contains(end))
+        #expect(count < 1024 || count - end >= 64)
+    }
+
+    @Test("finds a program in PATH, and says why one does not start")
+    func path() {
+        #expect(ChildProcess.run(program: "true", [], patience: nil) == .ended(.exited(0), output: []))
+        for (program, reason) in ["no-such-program": "No such file", "/dev/null": "Permission denied"] {
+            guard case .failed(let text) = ChildProcess.run(program: program, [], patience: nil) else {
+                Issue.record("\(program) was run")
+                continue
+            }
+            #expect(text.contains(reason))
+        }
     }
 
     @Test("kills a silent child")

@@ -185,6 +185,10 @@ extension BroadcastLoop {
 
     private func welcome(_ connection: consuming Connection, at now: Instant) {
         let peer = connection.peer
+        guard connection.socket.descriptor < options.descriptorEnd else {
+            ledger.refuse()
+            return events.report(.refusedForFiles(peer: peer), at: now)
+        }
         guard hasRoom(for: connection.origin, at: now) else {
             ledger.refuse()
             return events.report(.refusedAddress(peer: peer, limit: mostPerAddress), at: now)

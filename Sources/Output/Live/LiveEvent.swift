@@ -11,6 +11,8 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
     case refused(peer: String, limit: Int)
     /// The limit on receivers from its address is reached.
     case refusedAddress(peer: String, limit: Int)
+    /// The remaining descriptors are for files, cameras and GPUs.
+    case refusedForFiles(peer: String)
     /// A receiver tries to connect, but the system has no descriptor or memory for it.
     case exhausted(errno: Int32)
     /// No receiver answers the output's connection attempts; it retries.
@@ -32,6 +34,9 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
             "\(peer) was refused: there are \(limit) receivers already; see --max-clients"
         case .refusedAddress(let peer, let limit):
             "\(peer) was refused: there are \(limit) receivers from its address already; see --max-clients-per-address"
+        case .refusedForFiles(let peer):
+            "\(peer) was refused: too many open files: the rest is for the recording's files, the camera and the GPU; raise "
+                + "'ulimit -n'"
         case .exhausted(let code):
             "a receiver has to wait: \(String(cString: strerror(code))); raise 'ulimit -n'"
         case .unreachable(let error):

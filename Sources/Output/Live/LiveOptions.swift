@@ -10,6 +10,8 @@ public struct LiveOptions: Sendable, Hashable {
     public var buffer = Buffer.time(.seconds(2))
     /// How long a receiver may stall before it is disconnected; at least a second.
     public var timeout = Duration.seconds(10)
+    /// Where the descriptors begin that are not for receivers, because files and cameras need them.
+    public var descriptorEnd = Int.max
     /// Whether a receiver gets what is still there from the latest IDR on, instead of what comes after it has joined: for
     /// a server, which knows each picture's time.
     var startsAtLatestKeyframe = false

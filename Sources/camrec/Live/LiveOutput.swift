@@ -9,6 +9,8 @@ struct LiveOutput {
     let arguments: LiveArguments
     let console: Console
     let control: RecordingControl
+    /// Where the descriptors begin that are not for clients.
+    let descriptorEnd: Int
 
     /// Opens the sink of a choice that is live.
     func open(
@@ -21,6 +23,7 @@ struct LiveOutput {
         let requestKeyframe: @Sendable () -> Void = { [control] in control.requestKeyframe() }
         switch form {
         case .listening(let address):
+            options.descriptorEnd = descriptorEnd
             let sink = try BroadcastSink(
                 listeningOn: address, options: options, container: container,
                 requestKeyframe: requestKeyframe,

@@ -246,6 +246,11 @@ check "out: the report counts what was taken" report early.json 'outputs[0].writ
 # Nothing is left for clients that send commands
 check "orders: without descriptors they wait, and are carried out in the end" "$PYTHON" "$LAB/verify/no_descriptors.py" "$CAMREC"
 
+# More clients than there are descriptors
+mkdir crowd
+check "descriptors: clients are refused with the reason, and files lose nothing" "$PYTHON" "$LAB/verify/crowded_descriptors.py" "$CAMREC" 64 150 crowd/a.h264 crowd.json
+check "descriptors: every frame is in a file" report crowd.json 'outputs[0].written == 150' 'outputs[0].lost == 0'
+
 # A terminal that was stopped by Ctrl-S
 check "terminal: a stopped one holds up neither receivers nor the end" "$PYTHON" "$LAB/verify/stopped_terminal.py" "$CAMREC" stopped.h264
 check "terminal: the file is sound" is_sound stopped.h264

@@ -317,6 +317,12 @@ $work/told-2.h264 50" && cmp told-1.h264 told-1.h264.copy && cmp told-2.h264 tol
         ! [ -s stderr ] && ! [ -s inherited ] || { cat told inherited stderr; return 1; }
 }
 check "on-segment: whole files in order, and nothing is inherited" tells
+program limited <<<'ulimit -Sn >>limits'
+limits() {
+    (ulimit -Sn 256 && camrec "${small[@]}" --frames 20 --segment 10f --on-segment ./limited limited.h264) || return 1
+    [ "$(sort -u limits)" = 256 ] || { cat limits; return 1; }
+}
+check "on-segment: programs have the limit of descriptors that camrec was started with" limits
 program fails <<<'exit 3'
 fails() {
     camrec "${small[@]}" --frames 100 --segment 10f --on-segment ./fails --report fails.json failed.h264 || return 1

@@ -29,11 +29,11 @@ final class LiveBench {
         buffer limit: LiveOptions.Buffer = .time(.seconds(2)), mostReceivers: Int = 16,
         keyframeInterval: Int = 10,
         keyframeSeconds: Double? = nil, mostDeparted: Int = 256, mostPerAddress: Int? = nil,
-        startsAtLatestKeyframe: Bool = false
+        startsAtLatestKeyframe: Bool = false, descriptorEnd: Int = .max
     ) throws {
         var options = LiveOptions()
         options.buffer = limit
-        options.mostReceivers = mostReceivers
+        (options.mostReceivers, options.descriptorEnd) = (mostReceivers, descriptorEnd)
         options.mostPerAddress = mostPerAddress
         options.startsAtLatestKeyframe = startsAtLatestKeyframe
         options.keyframeInterval = keyframeSeconds.map { .seconds($0) } ?? .frames(keyframeInterval)
