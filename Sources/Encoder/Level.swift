@@ -45,6 +45,9 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
     /// Whether the codec has such a level.
     func isDefined(in codec: Codec) -> Bool { Self.all(codec).contains(self) }
 
+    /// Whether H.265 has no coding tree blocks of 16 lines at this level (A.4.1).
+    var needsLargeBlocks: Bool { tenfold >= 50 }
+
     /// `level_idc` or `general_level_idc`.
     func number(in codec: Codec) -> Int {
         switch codec {

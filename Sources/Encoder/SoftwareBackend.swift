@@ -49,6 +49,7 @@ struct SoftwareBackend: EncoderBackend {
                 preferredBFrames: codec == .h264 ? 3 : 0,
                 leastFrameDelay: codec == .h264 ? X264.leastFrameDelay : X265.leastFrameDelay,
                 rateTraits: codec == .h264 ? .x264 : .x265))
+        if codec == .hevc { try X265.refuseCrash(at: properties.level, size: properties.size) }
         let input = try inputs.memory(for: source, size: properties.size, color: properties.color)
         let options = codec == .h264 ? X264.options(properties) : X265.options(properties)
         let rates = SessionRates(properties, regulator, followsTime: codec == .h264)

@@ -51,6 +51,18 @@ enum X265 {
         return size.width > 2 * 64 && release.lexicographicallyPrecedes([4, 2]) ? 32 : 1
     }
 
+    /// Refuses pictures for which it crashes. From level 5 on, coding tree blocks have at least 32 lines (H.265, A.4.1);
+    /// 3.5 believes that of smaller pictures, too, whose blocks are smaller.
+    static func refuseCrash(at level: Level?, size: PictureSize) throws(EncoderError) {
+        let least = PictureSize(32, 32)
+        guard let level, level.needsLargeBlocks, let least, min(size.width, size.height) < least.height else {
+            return
+        }
+        throw EncoderError(
+            .unsupported(
+                "\(name) encodes \(least) and larger at level \(level), not \(size); use a --level below 5"))
+    }
+
     /// The loaded library's version, such as "3.5+1-f0c1022b6"; nil if libavcodec has no libx265.
     static var loadedVersion: String? { cffmpeg_x265_version().map { String(cString: $0) } }
 

@@ -32,8 +32,6 @@ public struct OutputChoice: Sendable {
     public private(set) var path: String
     public let form: Form
     public let codec: Codec
-    /// Whether the name suggests another codec than the requested one.
-    public let isMisnamed: Bool
     /// The folder that must already exist; missing folders below it, named by a date, are created. Nil
     /// without a date.
     public private(set) var datedBelow: String?
@@ -50,30 +48,27 @@ public struct OutputChoice: Sendable {
         // Opening this name could reopen the file that the shell redirects to.
         let path = path == "/dev/stdout" ? FileSink.standardOutput : path
         if let live = Live(url: path) {
-            (self.path, form, self.codec, isMisnamed) = (live.name, .live(live), codec ?? .h264, false)
+            (self.path, form, self.codec) = (live.name, .live(live), codec ?? .h264)
             if case .connecting = live { self.container = container }
             return
         }
         self.path = path
         let named = path == FileSink.standardOutput ? container : ContainerFormat(path: path)
         form = named.map(Form.container) ?? .annexB
-        let suggested = Codec(fileName: path)
-        let chosen = codec ?? suggested ?? .h264
-        self.codec = chosen
-        isMisnamed = suggested.map { $0 != chosen } ?? false
+        self.codec = codec ?? Codec(fileName: path) ?? .h264
     }
 
     /// A port that receivers connect to.
     public init(listeningOn address: ListeningAddress, codec: Codec?, container: ContainerFormat? = nil) {
         path = "\(address)"
         self.container = container
-        (form, self.codec, isMisnamed) = (.live(.listening(address)), codec ?? .h264, false)
+        (form, self.codec) = (.live(.listening(address)), codec ?? .h264)
     }
 
     /// The timestamps of another output's pictures.
     public init(timestamps path: String, of other: OutputChoice) {
         self.path = path
-        (form, codec, isMisnamed) = (.timestamps, other.codec, false)
+        (form, codec) = (.timestamps, other.codec)
     }
 
     /// Whether its name contains a date: a `%` in the name of a file that is neither a pipe nor a device.

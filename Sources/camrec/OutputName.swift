@@ -40,6 +40,13 @@ struct OutputName {
             "'\(shown)': \(what); use .h264, .h265, .mkv, .mp4 or .ts, or add --codec h264 for a raw stream"
     }
 
+    /// Returns the codec that the name of a raw stream's file implies and the requested one, or nil if they agree.
+    /// - Parameter codec: the codec given by `--codec`.
+    func misnamed(for codec: Codec?) -> (named: Codec, requested: Codec)? {
+        guard !isAddress, let codec, let named = Codec(fileName: text), named != codec else { return nil }
+        return (named, codec)
+    }
+
     /// The text for messages: what may be a user, a password or a token is left out.
     private var shown: String {
         let place = text.prefix { $0 != "?" }

@@ -10,9 +10,7 @@ struct RecordingNotes {
     let command: RecordCommand
     let console: Console
 
-    func report(
-        _ source: RecordingOutcome.Source, _ providers: [BackendEncoderProvider], _ choices: [OutputChoice]
-    ) {
+    func report(_ source: RecordingOutcome.Source, _ providers: [BackendEncoderProvider]) {
         report(source)
         for node in providers.first?.hungNodes ?? [] {
             console.warn("\(node): its driver is not responding; left out")
@@ -22,10 +20,6 @@ struct RecordingNotes {
         if let advice = providers.first.map({ advice(on: $0, source.format) }) {
             for note in advice.notes { console.inform(note) }
             for warning in advice.warnings { console.warn(warning) }
-        }
-        for choice in choices where choice.isMisnamed {
-            console.warn(
-                "\(choice.path) receives \(choice.codec), as --codec requires, which does not match its name")
         }
     }
 

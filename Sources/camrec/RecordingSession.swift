@@ -119,7 +119,7 @@ struct RecordingSession {
         let plans = try openOutputs(
             choices, providers, report, opened, program, sound?.encoder.description,
             interruption: outputGivenUp)
-        RecordingNotes(command: command, console: console).report(opened, providers, choices)
+        RecordingNotes(command: command, console: console).report(opened, providers)
         let limits = limits(&deadline)
         let recording = try Recording(
             from: capturing, tracks: consume tracks, to: consume plans, control: control, limits: limits,

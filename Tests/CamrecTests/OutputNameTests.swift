@@ -71,6 +71,33 @@ import Testing
         #expect(OutputName(path).refusal(codec: nil) == nil)
     }
 
+    @Test(
+        "refuses a raw stream's name that is for another codec than --codec",
+        arguments: ["a.h264", "b/a.264", "a.AVC", "%H.h264"], ["a.h265", "a.265", "b/a.hevc"])
+    func misnamed(h264: String, hevc: String) throws {
+        for (name, codec) in [(h264, "hevc"), (hevc, "h264")] {
+            let error = #expect(throws: (any Error).self) {
+                try RecordCommand.parse(["out.mkv", name, "--codec", codec])
+            }
+            let reason = RecordCommand.message(for: try #require(error))
+            #expect(reason.contains("'\(name)' is a name for ") && reason.contains("; rename it"))
+        }
+        let fits = try RecordCommand.parse([h264, "a.mkv", "-", "--codec", "h264"])
+        #expect(fits.warnings.isEmpty)
+        #expect(throws: Never.self) { try RecordCommand.parse(["rtsp://host/a.h264", "--codec", "hevc"]) }
+    }
+
+    @Test("a settings file's name for another codec is a warning, so that no upgrade ends a service")
+    func misnamedInSettings() throws {
+        let command = try RecordCommand.parse(["--output=a.h264", "--codec=hevc"])
+        #expect(
+            command.warnings == [
+                "a.h264 receives H.265, as --codec requires, which does not match its name; rename it"
+            ])
+        // The command line's name takes the place of the settings'.
+        #expect(try RecordCommand.parse(["--output=a.h264", "--codec=hevc", "a.h265"]).warnings.isEmpty)
+    }
+
     @Test("applies the same rules to names in settings files")
     func record() throws {
         #expect(throws: (any Error).self) { try RecordCommand.parse(["x.bin"]) }

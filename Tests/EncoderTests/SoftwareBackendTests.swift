@@ -30,6 +30,26 @@ import Time
         #expect(X265.maximumSlices(try #require(PictureSize(128, 96)), version: version) == 1)
     }
 
+    @Test(
+        "libx265 gets no level whose smallest block exceeds the picture, which would crash it",
+        arguments: [
+            ("5.2", 16, 16, true), ("5", 320, 30, true), ("6.2", 30, 320, true), ("4.1", 16, 16, false),
+        ])
+    func smallAtHighLevel(level: String, width: Int, height: Int, isRefused: Bool) throws {
+        let film = try Film(.nv12, width, height)
+        func encode() throws -> [AccessUnit] {
+            try film.encode(2, with: film.software { ($0.codec, $0.level) = (.hevc, Level(level)) })
+        }
+        guard isRefused else {
+            #expect(try encode().count == 2)
+            return
+        }
+        let reason = "at level \(level), not \(film.format.size); use a --level below 5"
+        #expect(throws: EncoderError(.unsupported("libx265 encodes 32x32 and larger \(reason)"))) {
+            try encode()
+        }
+    }
+
     @Test("libx265 tells its version")
     func version() throws {
         #expect(try #require(X265.loadedVersion).first?.isNumber == true)

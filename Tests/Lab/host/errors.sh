@@ -217,7 +217,19 @@ refuses "codec: unknown" 64 'codec' "${small[@]}" --frames 5 --codec vp8 out.h26
 refuses "codec: a profile that H.265 has not" 64 'H.265 has no profile high' "${small[@]}" --frames 5 --profile high none.h265
 refuses "codec: CAVLC for H.265" 64 'CAVLC' "${small[@]}" --frames 5 --entropy cavlc none.h265
 refuses "codec: a level that H.265 has not" 64 'H.265 has no level 1.2' "${small[@]}" --frames 5 --level 1.2 none.h265
-records "codec: --codec and a name that says otherwise" "${small[@]}" --frames 5 --overwrite --codec hevc named.h264 &&
+refuses "codec: a level at which libx265 crashes" 69 'libx265 encodes 32x32 and larger at level 5.2, not 16x16; use a --level below 5' \
+    --device test --size 16x16 "${quick[@]}" --level 5.2 --frames 5 none.h265
+for name in h264 264 avc; do
+    refuses "codec: H.265 in a file named .$name" 64 "'named.$name' is a name for H.264, but --codec requests H.265; rename it" \
+        "${small[@]}" --frames 5 --codec hevc named.$name
+done
+for name in h265 265 hevc; do
+    refuses "codec: H.264 in a file named .$name" 64 "'named.$name' is a name for H.265, but --codec requests H.264; rename it" \
+        "${small[@]}" --frames 5 --codec h264 named.$name
+done
+check "codec: a refused name leaves no file" bash -c '! ls named.*'
+printf 'codec = hevc\noutput = named.h264\n' >misnamed.conf
+records "codec: a settings file whose name says otherwise goes on" "${small[@]}" --frames 5 --settings misnamed.conf &&
     says "codec: the other name is reported" 'named.h264 receives H.265'
 
 # A clean stop: exit code 0, and everything that was captured is in the file.

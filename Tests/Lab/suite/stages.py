@@ -111,6 +111,7 @@ STAGES = (
     guest("guest-unattended", f"{GUEST}/unattended.sh", "--systemd", **WEBCAM),
     guest("guest-documents", f"{GUEST}/documents.sh"),
     distribution("debian-13", "trixie", "--build", tier="lab", instead={"full": (f"{LAB}/distribution", "trixie", "--drivers"), "distributions": (f"{LAB}/distribution", "trixie", "--drivers")}),
+    host("encoder-sweep", tier="full", limit=7200),
     guest("guest-everyday", f"{GUEST}/everyday.sh", tier="full", **WEBCAM),
     guest("guest-sound", f"{GUEST}/sound.sh", limit=900, tier="full"),
     guest("guest-microphone", f"{GUEST}/microphone.sh", limit=900, tier="full", **WEBCAM),
