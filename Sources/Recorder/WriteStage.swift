@@ -128,7 +128,7 @@ struct WriteStage {
     }
 
     private mutating func take(_ unit: AccessUnit) {
-        switch ring?.next(unit) {
+        switch ring?.next(unit, isHeld: control.eventLasts(beyond: unit.timestamp)) {
         case nil, .write?: write(unit)
         case .keep?: counters.add(to: .passed)
         case .endEvent?:

@@ -10,6 +10,8 @@ import Time
 struct FileOutput {
     let overwrite: Bool
     let segments: SegmentOptions
+    /// The ring that motion triggers; nil if motion triggers none.
+    let motionRing: EventRing.Plan?
     let console: Console
     /// What containers say about the recording.
     let metadata: FileMetadata
@@ -34,6 +36,8 @@ struct FileOutput {
             plan.takesPictures = choice.hasPictures
             return try SegmentRecorder(
                 plan, stream: stream, open: open,
+            // Motion has begun before it triggers, and its file before that.
+            if let motionRing { plan.oldestNamed = motionRing.before + SegmentPlan.longestDelay }
                 openTimestamps: opening(.timestamps, overwrite: false, synchronizer),
                 synchronizer: synchronizer, completion: completion, report: report)
         }

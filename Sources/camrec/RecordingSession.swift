@@ -289,7 +289,8 @@ struct RecordingSession {
             camera: source.isLive ? source.identity.name : nil, program: "camrec \(Version.current)")
         let opener = OutputOpener(
             files: FileOutput(
-                overwrite: command.reporting.overwrite, segments: command.segments, console: console,
+                overwrite: command.reporting.overwrite, segments: command.segments,
+                motionRing: command.motion.onMotion ? command.segments.ringPlan : nil, console: console,
                 metadata: metadata, captureClock: source.isLive ? SystemTime() : nil,
                 program: program, interruption: interruption),
             live: LiveOutput(

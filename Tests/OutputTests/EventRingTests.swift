@@ -67,6 +67,17 @@ import Time
         #expect(files(ring(), units(0..<200), triggers: [75, 90, 105]) == [Array(40..<130)])
     }
 
+    @Test("an event's file does not end while the event lasts, however short the time after it")
+    func held() {
+        var ring = ring(before: 1, after: 0.5)
+        let pictures = units(0..<60)
+        for unit in pictures[..<15] { #expect(ring.next(unit) == .keep) }
+        #expect(ring.trigger().count == 15)
+        for unit in pictures[15..<45] { #expect(ring.next(unit, isHeld: true) == .write) }
+        for unit in pictures[45..<50] { #expect(ring.next(unit) == .write) }
+        #expect(ring.next(pictures[50]) == .endEvent)
+    }
+
     @Test("after an event the ring fills again, and no picture is in two files")
     func another() {
         #expect(files(ring(), units(0..<200), triggers: [75, 105]) == [Array(40..<100), Array(100..<130)])

@@ -70,6 +70,21 @@ import Time
         #expect(bench.folder.names(in: "a/2009/2332") == ["x-1.h264", "x.h264"])
     }
 
+    @Test(
+        "names an event's file after its first picture where the plan wants that",
+        arguments: [(Duration?.none, "59"), (.seconds(60), "32"), (.seconds(20), "59")])
+    func namesEvents(oldestNamed: Duration?, seconds: String) throws {
+        let bench = SegmentBench()
+        // 23:31:30 at the clock's start.
+        let sink = try bench.recorder("%S.h264", nil, oldestNamed: oldestNamed)
+        bench.monotonic = 29
+        bench.wall = WallTime(seconds: 1_234_567_890 + 29)
+        let first = accessUnit(length: 99, isIDR: true, frameNumber: 0, timestamp: .start + .seconds(2))
+        try sink.write(first)
+        try sink.finish()
+        #expect(bench.folder.names() == ["\(seconds).h264"])
+    }
+
     @Test("reports a folder that cannot be created at once")
     func noFolder() throws {
         let bench = SegmentBench()

@@ -58,6 +58,25 @@ import Time
         #expect((10...20).contains(event.place.y) && (40...50).contains(event.place.y + event.place.height))
     }
 
+    @Test("holds an event's file from the trigger until nothing has moved for two seconds")
+    func holds() throws {
+        let pictures = try Pictures(size: Self.size)
+        let control = RecordingControl()
+        let watch = MotionWatch(MotionPlan(), control: control)
+        let thumbnail = LumaThumbnail(LumaThumbnail.Layout(of: Self.size))
+        #expect(!control.eventLasts(beyond: .start))
+        for number in 0..<120 {
+            Self.draw(Self.walk(number, from: 30), in: thumbnail)
+            watch.take(thumbnail, of: pictures.picture(number))
+            watch.look()
+            let lasts = watch.log.content.isMoving
+            #expect(control.eventLasts(beyond: .start + .milliseconds(100) * number) == lasts)
+        }
+        // A writer that lags behind still knows that the event lasted.
+        #expect(control.eventLasts(beyond: .start + .seconds(6)))
+        #expect(!control.eventLasts(beyond: .start + .seconds(9)))
+    }
+
     @Test("does not trigger when the camera was away, and ends the event", arguments: [true, false])
     func unplugged(changesFormat: Bool) throws {
         let (pictures, others) = (try Pictures(size: Self.size), try Pictures(size: PictureSize(80, 50)!))

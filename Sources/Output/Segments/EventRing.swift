@@ -62,9 +62,10 @@ public struct EventRing: Sendable {
     }
 
     /// Takes the next access unit.
-    public mutating func next(_ unit: AccessUnit) -> Verdict {
+    /// - Parameter isHeld: whether the event lasts, so that its file does not end yet.
+    public mutating func next(_ unit: AccessUnit, isHeld: Bool = false) -> Verdict {
         switch state {
-        case .event(let end?) where unit.isIDR && unit.timestamp >= end:
+        case .event(let end?) where unit.isIDR && unit.timestamp >= end && !isHeld:
             state = .keeping
             append(unit)
             return .endEvent

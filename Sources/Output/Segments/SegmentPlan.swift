@@ -8,6 +8,9 @@ public struct SegmentPlan: Sendable {
     public var timestamps: FileNamePattern?
     /// A segment's length; nil if segments only end by `endFile`.
     public var length: SegmentSchedule.Length?
+    /// The greatest age of a file's first picture for its name to tell when the picture was captured. Older pictures do
+    /// not have the time of this machine's clock. Nil names files after the moment at which they are created.
+    public var oldestNamed: Duration?
     /// Which segments are kept.
     public var retention = SegmentRetention()
     /// Whether the segments contain the pictures, and not only data about another output's pictures.
@@ -19,7 +22,11 @@ public struct SegmentPlan: Sendable {
     public init(names: FileNamePattern, length: SegmentSchedule.Length?) {
         self.names = names
         self.length = length
+        oldestNamed = length == nil ? nil : Self.longestDelay
     }
+
+    /// How long encoders and disks may hold a picture back.
+    public static let longestDelay = Duration.seconds(120)
 
     /// The segments' names, then those of their timestamps.
     var allNames: [FileNamePattern] { [names] + [timestamps].compactMap { $0 } }

@@ -43,9 +43,6 @@ public final class SegmentRecorder: AccessUnitSink {
         var uncheckedBytes = 0
     }
 
-    /// What is older has not the time of this machine's clock.
-    private static let longestDelay = Duration.seconds(120)
-
     /// The bytes of a segment that may be written before the limits are checked.
     private static let bytesBetweenChecks = 1 << 20
 
@@ -165,11 +162,11 @@ extension SegmentRecorder {
         if !outage.isActive { reporter.report(.began(path: segment.path)) }
     }
 
-    /// How long an access unit took to get here, so that the segment's name is not late: an encoder or a disk may have
-    /// held it back. Events of a ring are named after what triggers them, and a file's pictures have no such time.
+    /// How long ago an access unit was captured, so that the file's name is not late: an encoder, a disk or a ring may
+    /// have held the access unit back.
     private func delay(of unit: AccessUnit) -> Duration {
         let delay = clock.now - unit.timestamp
-        return plan.length != nil && (.zero...Self.longestDelay).contains(delay) ? delay : .zero
+        return plan.oldestNamed.map { (.zero...$0).contains(delay) } == true ? delay : .zero
     }
 
     private func openSegment(beginningWith unit: AccessUnit) throws(OutputError) -> Segment {

@@ -13,6 +13,8 @@ public final class RecordingControl: Sendable {
     private let endsAtNextCut = Atomic<Bool>(false)
     private let triggers = Atomic<Int>(0)
     private let triggered = Mutex<[@Sendable () -> Void]>([])
+    /// The capture time that the latest event with a known end lasts to, in nanoseconds: the greatest while it lasts.
+    private let eventEnd = Atomic<Int64>(.min)
     /// 0 for none.
     private let wantedBitRate = Atomic<Int>(0)
     private let wantedMaximum = Atomic<Int>(0)
@@ -81,6 +83,19 @@ public final class RecordingControl: Sendable {
 
     /// Calls a function at each trigger, on the triggering thread; the function must not block.
     func whenTriggered(_ call: @escaping @Sendable () -> Void) { triggered.withLock { $0.append(call) } }
+
+    /// Records that an event lasts: files of a ring do not end before `endEvent`.
+    func holdEvent() { eventEnd.store(.max, ordering: .releasing) }
+
+    /// Records that the event that lasted has ended with a picture.
+    /// - Parameter time: the picture's capture time.
+    func endEvent(at time: Instant) { eventEnd.store(time.nanoseconds, ordering: .releasing) }
+
+    /// Whether an event lasted beyond a capture time. Writers lag behind the event's source, so the time counts, not
+    /// the moment.
+    func eventLasts(beyond time: Instant) -> Bool {
+        time.nanoseconds < eventEnd.load(ordering: .acquiring)
+    }
 
     /// The number of triggers so far.
     var triggerCount: Int { triggers.load(ordering: .sequentiallyConsistent) }

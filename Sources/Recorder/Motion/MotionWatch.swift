@@ -44,17 +44,23 @@ final class MotionWatch {
         case .still: break
         case .moving(let event):
             log.note(event)
-            // The calm after a movement is a part of the event, and does not make its file longer.
+            control.holdEvent()
+            // The calm after a movement is part of the event, but the time after the event counts from the movement.
             guard event.end != triggered else { return }
             triggered = event.end
             control.trigger()
-        case .ended(let event): log.end(event)
+        case .ended(let event): end(event, at: time)
         }
     }
 
     /// Ends the event that lasts, because no picture follows.
     func finish() {
-        if let event = detector?.restart() { log.end(event) }
+        if let event = detector?.restart() { end(event, at: latest ?? event.end) }
+    }
+
+    private func end(_ event: MotionEvent, at time: Instant) {
+        log.end(event)
+        control.endEvent(at: time)
     }
 
     /// A camera that was away may show something else.

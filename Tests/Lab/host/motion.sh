@@ -27,6 +27,11 @@ check "motion: the file has the whole event" shows_all event.mkv 29
 says_it() { camrec --device scene.y4m "${watch[@]}" --verbose again.mkv && grep -q 'motion: once, last from 8' stderr; }
 check "motion: the last lines say it" says_it
 
+# One event, one file, though the time after it is shorter than the calm that ends it.
+records "motion: a short time after the event" --device scene.y4m --no-pace --encoder software --latency realtime --keyframe-interval 5 \
+    --ring 1s --post 100ms --on-motion --report short.json short.mkv &&
+    check "motion: one event is in one file" report short.json 'motion.count == 1' 'outputs[0].segments.count == 1'
+
 moving --mask --seed 1 >mask.pgm
 ffmpeg -nostdin -v error -i mask.pgm -vf scale=64:48:flags=neighbor mask.png
 for mask in mask.pgm mask.png; do

@@ -26,9 +26,10 @@ final class SegmentBench {
 
     func recorder(
         _ pattern: String, _ length: SegmentSchedule.Length?, timestamps: String? = nil,
-        retention: SegmentRetention = SegmentRetention()
+        retention: SegmentRetention = SegmentRetention(), oldestNamed: Duration? = nil
     ) throws -> SegmentRecorder {
         var plan = SegmentPlan(names: names(pattern), length: length)
+        if let oldestNamed { plan.oldestNamed = oldestNamed }
         plan.timestamps = timestamps.map(names)
         (plan.retention, plan.calls) = (retention, calls)
         return try SegmentRecorder(
