@@ -7,6 +7,8 @@ public struct Inspection: Sendable {
     public let name: String
     /// The container that the stream was extracted from; nil for a raw stream.
     public let container: Container?
+    /// What its container's times amount to; nil for a raw stream, and where pictures have no times.
+    let timing: PictureTiming.Result?
     /// How its NAL units are delimited.
     public let framing: NALUnitSource.Framing
     /// The summary of the whole stream.
@@ -33,6 +35,8 @@ public struct Inspection: Sendable {
         public var camera, program: String?
         /// The pictures that an edit list hides.
         public private(set) var hiddenCount = 0
+        /// The times of the other pictures.
+        private(set) var timing = PictureTiming()
 
         /// Creates a container from which no picture has been read yet.
         public init(_ kind: StreamContainer, others: [String] = []) {
@@ -40,9 +44,10 @@ public struct Inspection: Sendable {
         }
 
         /// Notes a picture and its time.
-        public mutating func note(time: Duration?, isHidden: Bool) {
+        public mutating func note(time: Duration?, isHidden: Bool, isKeyframe: Bool, byteCount: Int) {
             if isHidden { hiddenCount += 1 }
             guard let time else { return }
+            if !isHidden { timing.add(time: time, isKeyframe: isKeyframe, byteCount: byteCount) }
             times = min(times?.lowerBound ?? time, time)...max(times?.upperBound ?? time, time)
         }
     }
@@ -55,6 +60,9 @@ public struct Inspection: Sendable {
     ) {
         self.name = name
         self.container = container
+        var timing = container?.timing
+        timing?.finish()
+        self.timing = timing?.result
         self.framing = framing
         self.summary = summary
         self.pictures = pictures

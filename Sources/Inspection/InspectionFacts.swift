@@ -8,7 +8,7 @@ extension Inspection {
     /// The first line: codec, frames, duration.
     public var headline: String {
         let format = summary.format.map { ", \($0.width)x\($0.height)" } ?? ""
-        let duration = summary.duration.map { " in \(Quantity.duration($0))" } ?? ""
+        let duration = duration.map { " in \(Quantity.duration($0))" } ?? ""
         return "\(summary.codec)\(format), \(Quantity.count(summary.frameCount, "frame"))\(duration)"
     }
 
@@ -89,7 +89,18 @@ extension Inspection {
     }
 
     private var rateText: String {
-        guard let rate = summary.format?.frameRate else {
+        let stated = summary.format?.frameRate
+        if hasOwnRate, let rate = framesPerSecond {
+            let variation = rateVariation.map {
+                " on average, varying from \(Quantity.decimal($0.lowerBound, 2)) to "
+                    + "\(Quantity.decimal($0.upperBound, 2))"
+            }
+            let statement = stated.map { Quantity.decimal($0.framesPerSecond, 3) } ?? "none"
+            return
+                "\(Quantity.decimal(rate, 2)) frames/s\(variation ?? ""), by the container's times; "
+                + "the stream states \(statement)"
+        }
+        guard let rate = stated else {
             return "not in the stream; players assume \(Int(Self.assumedFramesPerSecond)) frames/s"
         }
         let fraction = rate.denominator == 1 ? "" : " (\(rate.numerator)/\(rate.denominator))"
@@ -97,15 +108,15 @@ extension Inspection {
     }
 
     private var durationText: String {
-        if let duration = summary.duration { return Quantity.duration(duration) }
+        if let duration { return Quantity.duration(duration) }
         let assumed = Double(summary.frameCount) / Self.assumedFramesPerSecond
         return "unknown; \(Quantity.duration(assumed)) at \(Int(Self.assumedFramesPerSecond)) frames/s"
     }
 
     private var bitRateText: String {
-        guard let average = summary.averageBitRate else { return "unknown, because the rate is" }
+        guard let average = averageBitRate else { return "unknown, because the rate is" }
         let peak =
-            summary.peakBitRate.map { ", \(Quantity.bitRate($0)) in the busiest second" }
+            peakBitRate.map { ", \(Quantity.bitRate($0)) in the busiest second" }
             ?? ", in less than a second"
         return "\(Quantity.bitRate(average)) on average\(peak)"
     }

@@ -12,7 +12,7 @@ public struct InspectionPage {
     /// The page of that inspection.
     public init(_ inspection: Inspection) {
         self.inspection = inspection
-        let nominal = inspection.summary.framesPerSecond
+        let nominal = inspection.framesPerSecond
         hasNominalRate = nominal != nil
         rate = nominal ?? Inspection.assumedFramesPerSecond
     }
@@ -53,7 +53,7 @@ public struct InspectionPage {
 
     /// The numbers that the charts are drawn from.
     private var data: String {
-        "{\"rate\": \(inspection.summary.picturesPerSecond ?? rate), \"count\": \(inspection.pictures.count), "
+        "{\"rate\": \(inspection.picturesPerSecond ?? rate), \"count\": \(inspection.pictures.count), "
             + "\"offset\": \(inspection.pictures.first?.offset ?? 0), "
             + "\"frames\": \"\(PackedPictures.base64(of: inspection.pictures))\"}"
     }
@@ -63,7 +63,7 @@ extension InspectionPage {
     private var figures: String {
         let summary = inspection.summary
         let format = summary.format
-        let peak = summary.peakBitRate.map { "at most \(Quantity.bitRate($0))" } ?? ""
+        let peak = inspection.peakBitRate.map { "at most \(Quantity.bitRate($0))" } ?? ""
         let lengths = summary.groupLengths.map {
             $0.lowerBound == $0.upperBound ? "\($0.lowerBound)" : "\($0.lowerBound) to \($0.upperBound)"
         }
@@ -78,13 +78,15 @@ extension InspectionPage {
             ),
             (
                 "Rate", hasNominalRate ? "\(Quantity.decimal(rate, 3)) frames/s" : "unspecified",
-                hasNominalRate ? "" : "\(Quantity.decimal(rate, 0)) frames/s assumed below"
+                hasNominalRate
+                    ? inspection.rateVariation == nil ? "" : "varying"
+                    : "\(Quantity.decimal(rate, 0)) frames/s assumed below"
             ),
             (
-                "Duration", summary.duration.map(Quantity.duration) ?? "unknown",
+                "Duration", inspection.duration.map(Quantity.duration) ?? "unknown",
                 Quantity.count(summary.frameCount, "frame")
             ),
-            ("Bit rate", summary.averageBitRate.map(Quantity.bitRate) ?? "unknown", peak),
+            ("Bit rate", inspection.averageBitRate.map(Quantity.bitRate) ?? "unknown", peak),
             ("GOP", lengths ?? "none", Quantity.count(summary.keyframeCount, "keyframe")),
         ]
         let items = tiles.map { title, value, note in

@@ -42,7 +42,9 @@ public struct InspectionReport: Encodable, Sendable {
         let summary = inspection.summary
         let format = summary.format
         try values.encode(inspection.name, forKey: .file)
-        try values.encode(inspection.container.map(Container.init), forKey: .container)
+        try values.encode(
+            inspection.container.map { Container($0, variation: inspection.rateVariation) },
+            forKey: .container)
         try values.encode(inspection.framing == .annexB ? "annexb" : "avcc", forKey: .framing)
         try values.encode(summary.codec.rawValue, forKey: .codec)
         try values.encode(format?.profile, forKey: .profile)
@@ -52,7 +54,8 @@ public struct InspectionReport: Encodable, Sendable {
         try values.encode(format?.height, forKey: .height)
         try values.encode(format?.codedWidth, forKey: .codedWidth)
         try values.encode(format?.codedHeight, forKey: .codedHeight)
-        try values.encode(summary.framesPerSecond, forKey: .frameRate)
+        try values.encode(format?.sampleAspectRatio, forKey: .sampleAspectRatio)
+        try values.encode(inspection.framesPerSecond, forKey: .frameRate)
         try values.encode(format?.frameRate?.numerator, forKey: .frameRateNumerator)
         try values.encode(format?.frameRate?.denominator, forKey: .frameRateDenominator)
         try values.encode(format?.chromaFormat, forKey: .chromaFormat)
@@ -68,9 +71,9 @@ public struct InspectionReport: Encodable, Sendable {
                     primaries: summary.meaning(of: "colour_primaries"),
                     transfer: summary.meaning(of: "transfer_characteristics"))
             }, forKey: .color)
-        try values.encode(summary.duration, forKey: .duration)
-        try values.encode(summary.averageBitRate, forKey: .bitRate)
-        try values.encode(summary.peakBitRate, forKey: .peakBitRate)
+        try values.encode(inspection.duration, forKey: .duration)
+        try values.encode(inspection.averageBitRate, forKey: .bitRate)
+        try values.encode(inspection.peakBitRate, forKey: .peakBitRate)
     }
 
     private func encodeCounts(_ values: inout KeyedEncodingContainer<Key>) throws {
@@ -115,12 +118,15 @@ extension InspectionReport {
         let firstTime, lastTime: Double?
         let hiddenPictures: Int
         let others: [String]
+        /// Frames a second; nil if the rate is constant.
+        let slowestRate, fastestRate: Double?
         let sound: Sound?
         /// In UTC.
         let startTime: String?
         let camera, program: String?
 
-        init(_ container: Inspection.Container) {
+        init(_ container: Inspection.Container, variation: ClosedRange<Double>?) {
+            (slowestRate, fastestRate) = (variation?.lowerBound, variation?.upperBound)
             (hiddenPictures, others) = (container.hiddenCount, container.others)
             name = "\(container.kind)"
             (startTime, camera, program) = (container.start?.iso8601, container.camera, container.program)

@@ -55,7 +55,9 @@ struct InspectionRun {
     mutating func take(
         _ packet: ContainerReader.Packet, _ bytes: RawSpan
     ) throws(InspectSession.Failure) {
-        container?.note(time: packet.time, isHidden: packet.isHidden)
+        container?.note(
+            time: packet.isPicture ? packet.time : nil, isHidden: packet.isHidden,
+            isKeyframe: packet.isKeyframe, byteCount: bytes.byteCount)
         if let problem = packet.problem {
             if shape != nil { throw .violation("offset \(byteCount): \(problem)") }
             inspector.note(problem, at: byteCount)

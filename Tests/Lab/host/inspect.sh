@@ -63,6 +63,15 @@ check "inspect: one line per unit in H.265" says_of '^ +[0-9]+ +4 +[0-9]+  1 TRA
 check "inspect: elements in words" says_of '^  matrix_coefficients +[0-9]+ +BT' --headers own.h264
 check "inspect: --nal has one line per unit and no more" test "$("$CAMREC" inspect --nal own.h264 | grep -cE '^ +[0-9]+ +4 ')" = "$("$CAMREC" inspect --json own.h264 | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["nalUnits"])')"
 
+# A container's times are right, whatever the stream states.
+synthesize varying.mkv 80 160x120 30 -c:v libx264 -g 20 -bf 2 -vf "setpts='if(lt(N,40),N/30,4/3+(N-40)/5)/TB'" -vsync passthrough
+check "inspect: a rate that varies" says_of '^  rate +8\.4[0-9]* frames/s on average, varying from 5 to 30\.3, by the container' varying.mkv
+check "inspect: and how long that lasts" finds varying.mkv '9.3 < duration < 9.6' '8.3 < frameRate < 8.6' '4.9 < container.slowestRate < 5.1' \
+    '29 < container.fastestRate < 31' 'peakBitRate > 2 * bitRate'
+synthesize even.mkv 60 160x120 30 -c:v libx264 -bf 2
+check "inspect: an even rate is the stream's" says_of '^  rate +30 frames/s$' even.mkv
+check "inspect: and has no bounds" finds even.mkv 'frameRate == 30' 'container.slowestRate is None' '1.99 < duration < 2.01'
+
 # H.265 of a GPU whose P pictures are coded as B slices.
 if has_gpu "inspect: iHD's H.265" iHD 'HEVCMain.*EncSlice'; then
     launcher=("$LAB/gpu/run" iHD)
