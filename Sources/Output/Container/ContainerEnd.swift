@@ -84,17 +84,19 @@ enum ContainerEnd {
         case mediaData = 0x6D64_6174
     }
 
-    /// Nil if the file ends within the box's header.
-    private static func box(_ descriptor: Int32, at offset: Int64) -> (size: Int64, kind: UInt32)? {
+    /// Nil if the file ends within the box's header, whose length is the last part.
+    static func box(
+        _ descriptor: Int32, at offset: Int64
+    ) -> (size: Int64, kind: UInt32, headerLength: Int64)? {
         withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { header in
             let count = pread(descriptor, header.baseAddress, 16, off_t(offset))
             guard count >= 8 else { return nil }
             let size = UInt32(bigEndian: header.load(as: UInt32.self))
             let kind = UInt32(bigEndian: header.load(fromByteOffset: 4, as: UInt32.self))
-            guard size == 1 else { return (Int64(size), kind) }
+            guard size == 1 else { return (Int64(size), kind, 8) }
             guard count == 16 else { return nil }
             return (
-                Int64(clamping: UInt64(bigEndian: header.load(fromByteOffset: 8, as: UInt64.self))), kind
+                Int64(clamping: UInt64(bigEndian: header.load(fromByteOffset: 8, as: UInt64.self))), kind, 16
             )
         }
     }

@@ -12,6 +12,8 @@ final class ContainerInput {
     private let source: Source
     private let interruption: Interruption?
     private var position: Int64 = 0
+    /// The end of the furthest part that libavformat has read.
+    private(set) var furthest: Int64 = 0
     private var budget = ContainerInput.longestSearch
 
     /// Why a read failed, which cannot be passed through libavformat.
@@ -48,7 +50,10 @@ final class ContainerInput {
     }
 
     /// Whether it can be read from any place.
-    var isFile: Bool { if case .file = source { true } else { false } }
+    var isFile: Bool { descriptor != nil }
+
+    /// The file's; nil for a stream.
+    var descriptor: Int32? { if case .file(let descriptor, _, _) = source { descriptor } else { nil } }
 
     /// Resets the budget, because a picture was found: the next one may be as far away.
     func allowSearch() { budget = Self.longestSearch }
@@ -85,6 +90,7 @@ final class ContainerInput {
             }
         guard count >= 0 else { return Int32(CFORMAT_FAILED) }
         position += Int64(count)
+        furthest = max(furthest, position)
         budget -= count
         return count == 0 ? Int32(CFFMPEG_END_OF_FILE) : Int32(clamping: count)
     }

@@ -47,6 +47,11 @@ final class Demuxer {
 
     private enum Pending { case packet, end }
 
+    /// What the file's own structure says about its pictures; nil for other containers, and for streams.
+    private var blocks: MatroskaBlocks?
+    /// Pictures delivered from the beginning on; nil if some were passed over, or damage explains what is missing.
+    private var deliveredCount: Int? = 0
+
     /// The packet after `packet`, and how reading it went. Of a transport stream one is read ahead: only its file's end
     /// says that the last packet is cut off.
     private var following: UnsafeMutablePointer<AVPacket>?
@@ -97,6 +102,7 @@ final class Demuxer {
             &self.context, nil, library.find_input_format(kind.demuxerName), nil)
         try check(result)
         try selectStreams()
+        if kind == .matroska { blocks = input.descriptor.flatMap(MatroskaBlocks.init) }
     }
 
     deinit {
@@ -177,10 +183,31 @@ final class Demuxer {
         cffmpeg_clear_log()
         do throws(InputError) {
             let isEnd = try !readPacket(packet, context)
-            let said = String(cString: cffmpeg_last_error_like(context))
-            let damage = said.isEmpty && isEnd ? input.problemAtEnd(kind) : said
-            return .success(Step(isEnd: isEnd, damage: damage ?? ""))
+            var damage = String(cString: cffmpeg_last_error_like(context))
+            let skipped = isEnd ? blocks?.rest(upTo: input.furthest) ?? 0 : countSkipped(before: packet)
+            if damage.isEmpty, isEnd { damage = input.problemAtEnd(kind) ?? "" }
+            if damage.isEmpty, skipped > 0 { damage = "pictures skipped: \(skipped)" }
+            if damage.isEmpty, isEnd, let missing = missingSamples {
+                damage = "its tables list \(missing) more pictures"
+            }
+            if !damage.isEmpty { deliveredCount = nil }
+            return .success(Step(isEnd: isEnd, damage: damage))
         } catch { return .failure(error) }
+    }
+
+    /// The pictures that libavformat has skipped ahead of a packet.
+    private func countSkipped(before packet: UnsafeMutablePointer<AVPacket>) -> Int {
+        guard Int(packet.pointee.stream_index) == streamIndex else { return 0 }
+        if let count = deliveredCount { deliveredCount = count + 1 }
+        return packet.pointee.pos < 0 ? 0 : blocks?.skip(to: packet.pointee.pos) ?? 0
+    }
+
+    /// The pictures that libavformat has not read though an MP4 file's tables list them; nil if there are none.
+    private var missingSamples: Int? {
+        guard kind == .mp4, let deliveredCount, let descriptor = input.descriptor,
+            let count = MP4Samples.count(of: descriptor, upTo: input.furthest), count > deliveredCount
+        else { return nil }
+        return count - deliveredCount
     }
 
     /// - Returns: false at the end of the file.
@@ -218,7 +245,8 @@ final class Demuxer {
     func seek(to time: Duration) -> Bool {
         guard let context, let stream = context.pointee.streams[streamIndex] else { return false }
         input.allowSearch()
-        (pending, ahead) = (nil, nil)
+        (pending, ahead, deliveredCount) = (nil, nil, nil)
+        blocks?.restart()
         let ticks = av_rescale_q(time.inNanoseconds, Self.nanoseconds, stream.pointee.time_base)
         return library.seek_frame(context, Int32(streamIndex), ticks, AVSEEK_FLAG_BACKWARD) >= 0
     }

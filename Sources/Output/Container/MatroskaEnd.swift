@@ -3,7 +3,7 @@ import Glibc
 /// Where a Matroska file says that it ends. Detects another file appended to it, which libavformat silently ignores.
 enum MatroskaEnd {
     /// EBML's header, and the segment that follows it (RFC 8794, 11.2.1; RFC 9559, 5.1).
-    private static let header: UInt64 = 0x1A45_DFA3
+    static let header: UInt64 = 0x1A45_DFA3
     private static let segment: UInt64 = 0x1853_8067
 
     /// What is wrong, in words; nil if nothing is, or the segment does not state its size.
@@ -20,17 +20,24 @@ enum MatroskaEnd {
     }
 
     /// The segment, which has everything but the file's header; `end` is nil if it does not state its size.
-    private static func content(of descriptor: Int32) -> (identifier: UInt64, end: Int64?)? {
+    static func content(of descriptor: Int32) -> Element? {
         guard let first = element(descriptor, at: 0), first.identifier == header, let begin = first.end,
             let content = element(descriptor, at: begin), content.identifier == segment
         else { return nil }
         return content
     }
 
-    /// An element's identifier, and where it ends; the latter is nil if it does not state its size.
-    private static func element(
-        _ descriptor: Int32, at offset: Int64
-    ) -> (identifier: UInt64, end: Int64?)? {
+    /// An element of EBML.
+    struct Element {
+        let identifier: UInt64
+        /// Where its content starts.
+        let start: Int64
+        /// Where it ends; nil if it does not state its size.
+        let end: Int64?
+    }
+
+    /// Reads the element at an offset; nil if there is none.
+    static func element(_ descriptor: Int32, at offset: Int64) -> Element? {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 12) { buffer in
             let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
             guard count > 0 else { return nil }
@@ -42,12 +49,13 @@ enum MatroskaEnd {
             // All ones: the size is unknown.
             let isOpen = size.value == UInt64(1) << UInt64(7 * size.length) - 1
             let (end, overflow) = start.addingReportingOverflow(Int64(clamping: size.value))
-            return (identifier.value, isOpen || overflow ? nil : end)
+            return Element(
+                identifier: identifier.value, start: start, end: isOpen || overflow ? nil : end)
         }
     }
 
     /// A number whose first set bit gives its length (RFC 8794, 4).
-    private static func number(
+    static func number(
         _ bytes: Slice<UnsafeMutableBufferPointer<UInt8>>, hasMarker: Bool
     ) -> (value: UInt64, length: Int)? {
         guard let first = bytes.first, first != 0 else { return nil }

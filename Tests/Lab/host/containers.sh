@@ -285,6 +285,7 @@ done
 
 # Missing data is reported and counted.
 spoil() { "$PYTHON" "$LAB/verify/spoil.py" "$@"; }
+says_nothing_odd() { "$CAMREC" inspect "$1" | grep -qE 'problems +none'; }
 plays_spoilt() { # NAME FILE WHOLE EXPRESSION...
     rm -f play.json play.y4m
     check "$1: camplay plays the rest" "$CAMPLAY" --no-window --output play.y4m --report play.json "$2"
@@ -305,6 +306,22 @@ for way in zeros length; do
         check "spoilt: $way: remux keeps the rest" counts spoilt.mkv 70 && check "spoilt: $way: which is sound" ffmpeg -nostdin -v error -xerror -i spoilt.mkv -f null -
     refuses "spoilt: $way: inspect --check" 1 'offset [0-9]+: ' inspect --check spoilt.mp4
     check "spoilt: $way: inspect" grep -q 'offset' <("$CAMREC" inspect spoilt.mp4 2>&1)
+done
+# What libavformat skips without a word: the file's own structure tells.
+mkvmerge -q --compression 0:zlib -o packed.mkv whole.mp4
+spoil packed packed.mkv spoilt-packed.mkv 40
+records "spoilt: skipped in Matroska: remux" remux --overwrite spoilt-packed.mkv spoilt.mkv &&
+    says "spoilt: skipped in Matroska: remux says what is left out" 'left out because of damage.*pictures skipped: [0-9]+' &&
+    check "spoilt: skipped in Matroska: the rest is sound" ffmpeg -nostdin -v error -xerror -i spoilt.mkv -f null -
+refuses "spoilt: skipped in Matroska: inspect --check" 1 'pictures skipped: [0-9]+' inspect --check spoilt-packed.mkv
+ffmpeg -nostdin -v error -y -i whole.mp4 -c copy plain.mp4
+spoil samples plain.mp4 spoilt-samples.mp4 5
+records "spoilt: skipped in MP4: remux" remux --overwrite spoilt-samples.mp4 spoilt.mkv &&
+    says "spoilt: skipped in MP4: remux says what is missing" 'its tables list 5 more pictures'
+refuses "spoilt: skipped in MP4: inspect --check" 1 'its tables list 5 more pictures' inspect --check spoilt-samples.mp4
+for file in packed.mkv plain.mp4 whole.mp4; do
+    records "spoilt: nothing is skipped in $file" remux --overwrite $file spoilt.mkv && check "spoilt: which needs no word, $file" test ! -s stderr
+    check "spoilt: all of $file is in order" says_nothing_odd $file
 done
 spoil unit whole.avcc spoilt.avcc 50
 plays_spoilt "spoilt: a wrong length" spoilt.avcc large.h264 'pictures.received == 49' 'pictures.decoded == 48'

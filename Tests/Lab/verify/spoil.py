@@ -4,6 +4,8 @@
 usage: spoil.py zeros IN OUT PICTURE     a picture's bytes in a container become zeros
        spoil.py block IN OUT PICTURE     what a container has before a picture, and its beginning, become zeros
        spoil.py length IN OUT PICTURE    the first length of a picture in a container is far too large
+       spoil.py packed IN OUT PICTURE    a picture of Matroska that is compressed cannot be decompressed
+       spoil.py samples IN OUT COUNT     the last chunk of an MP4 has so many samples less
        spoil.py unit IN OUT NUMBER       the length of a NAL unit of an AVCC file is 7 too large
        spoil.py lose IN OUT PICTURE      a picture of a raw stream of H.264, one slice each, is missing
 """
@@ -43,6 +45,14 @@ def main():
         for _ in range(number):
             place += 4 + int.from_bytes(data[place:place + 4], "big")
         data[place:place + 4] = (int.from_bytes(data[place:place + 4], "big") + 7).to_bytes(4, "big")
+    elif way == "packed":
+        place, _ = packet(source, number)
+        # After the track, the time, the flags and zlib's header.
+        data[place + 8:place + 10] = bytes(byte ^ 255 for byte in data[place + 8:place + 10])
+    elif way == "samples":
+        table = data.index(b"stsc")
+        last = table + 12 + 12 * (int.from_bytes(data[table + 8:table + 12], "big") - 1)
+        data[last + 4:last + 8] = (int.from_bytes(data[last + 4:last + 8], "big") - number).to_bytes(4, "big")
     elif way == "block":
         place, _ = packet(source, number)
         data[place:place + 100] = bytes(100)
