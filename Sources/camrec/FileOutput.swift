@@ -25,7 +25,9 @@ struct FileOutput {
     /// Opens the sink of a choice that is not live.
     func open(_ choice: OutputChoice, _ stream: StreamDescription) throws(OutputError) -> any AccessUnitSink {
         let synchronizer = try synchronizer(for: choice.path)
-        let open = opening(choice.form, overwrite: false, synchronizer)
+        // Events of a ring are no parts of a whole.
+        let clock = segments.ring == nil ? SharedPacketClock() : nil
+        let open = opening(choice.form, overwrite: false, synchronizer, clock)
         let report: (SegmentEvent) -> Void = { [console] event in
             if event.isWarning { console.warn("\(event)") } else { console.inform("\(event)") }
         }
@@ -34,15 +36,15 @@ struct FileOutput {
         if segments.isSegmented || beginsAgain(choice.path), choice.isFile {
             var plan = segments.plan(path: choice.path, timestamps: choice.timestamps)
             plan.takesPictures = choice.hasPictures
-            return try SegmentRecorder(
-                plan, stream: stream, open: open,
             // Motion has begun before it triggers, and its file before that.
             if let motionRing { plan.oldestNamed = motionRing.before + SegmentPlan.longestDelay }
+            return try SegmentRecorder(
+                plan, stream: stream, open: open,
                 openTimestamps: opening(.timestamps, overwrite: false, synchronizer),
                 synchronizer: synchronizer, completion: completion, report: report)
         }
         if let base = choice.datedBelow { try Self.makeFolder(of: choice.path, below: base) }
-        let first = try opening(choice.form, overwrite: overwrite, synchronizer)(choice.path, stream)
+        let first = try opening(choice.form, overwrite: overwrite, synchronizer, clock)(choice.path, stream)
         guard choice.isFile else { return first }
         return FileRollover(
             first: first, path: choice.path, stream: stream, open: open, synchronizer: synchronizer,
@@ -68,7 +70,8 @@ struct FileOutput {
 
     /// Creates the sinks of one form.
     private func opening(
-        _ form: OutputChoice.Form, overwrite: Bool, _ synchronizer: DiskSynchronizer?
+        _ form: OutputChoice.Form, overwrite: Bool, _ synchronizer: DiskSynchronizer?,
+        _ clock: SharedPacketClock? = nil
     ) -> SinkOpening {
         { [interruption, metadata, captureClock] (path, stream) throws(OutputError) in
             switch form {
@@ -76,7 +79,7 @@ struct FileOutput {
                 try ContainerSink(
                     path: path, format: format, overwrite: overwrite, stream: stream,
                     metadata: metadata, captureClock: captureClock, interruption: interruption,
-                    synchronizer: synchronizer)
+                    synchronizer: synchronizer, sharedClock: clock)
             case .timestamps:
                 try TimestampFileSink(
                     path: path, overwrite: overwrite, stream: stream, interruption: interruption,

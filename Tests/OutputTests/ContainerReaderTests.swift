@@ -127,6 +127,63 @@ import Time
         #expect(found.allSatisfy { $0.packet.problem == nil })
     }
 
+    @Test(
+        "transport streams of one recording continue its times, and joined they are what one file would be",
+        arguments: [0, 3])
+    func continuedTransportStreams(bFrames: Int) throws {
+        let stream = try CodedStream(.h264, bFrames: bFrames, timestamps: Self.time)
+        let cut = try #require(stream.units.indices.dropFirst(5).first { stream.units[$0].isIDR })
+        var description = stream.description
+        let sound = try CodedSound(.aac, start: stream.units[0].timestamp, seconds: 2)
+        description.sound = sound.description
+        func write(_ name: String, _ units: ArraySlice<AccessUnit>, _ clock: SharedPacketClock?) throws
+            -> [UInt8]
+        {
+            let path = folder.path(name)
+            let sink = try ContainerSink(
+                path: path, format: .transportStream, overwrite: true, stream: description,
+                interruption: try #require(Interruption()), sharedClock: clock)
+            let end = units.endIndex < stream.units.endIndex ? stream.units[units.endIndex].timestamp : nil
+            var packets = sound.packets[...]
+            if units.startIndex > 0 {
+                packets = packets.drop { $0.timestamp < units[units.startIndex].timestamp }
+            }
+            for unit in units {
+                while let packet = packets.first, packet.timestamp <= unit.timestamp {
+                    try sink.write(packet)
+                    packets.removeFirst()
+                }
+                try sink.write(unit)
+            }
+            while let packet = packets.first, packet.timestamp < end ?? packet.timestamp {
+                try sink.write(packet)
+                packets.removeFirst()
+            }
+            try sink.finish()
+            return try #require(contentOfFile(path))
+        }
+        let clock = SharedPacketClock()
+        let joined =
+            try write("a.ts", stream.units[..<cut], clock) + write("b.ts", stream.units[cut...], clock)
+        folder.write("joined", joined)
+        _ = try write("whole.ts", stream.units[...], nil)
+        func times(_ name: String) throws -> (pictures: [Duration?], sound: [Instant]) {
+            let reader = try ContainerReader(path: folder.path(name), takesSound: true)
+            let found = try packets(reader)
+            #expect(found.allSatisfy { $0.packet.problem == nil })
+            return (
+                found.filter(\.packet.isPicture).map(\.packet.time),
+                found.compactMap { $0.packet.sound?.timestamp }
+            )
+        }
+        let (whole, parts) = (try times("whole.ts"), try times("joined"))
+        #expect(parts.pictures == whole.pictures)
+        #expect(parts.sound.count >= whole.sound.count - 1)
+        for (one, other) in zip(parts.sound.sorted(), parts.sound.sorted().dropFirst()) {
+            #expect((.milliseconds(15)...Duration.milliseconds(50)).contains(other - one))
+        }
+    }
+
     @Test("reports another Matroska file after the first")
     func joinedMatroska() throws {
         let file = try #require(contentOfFile(try write(try CodedStream(.h264), .matroska)))

@@ -26,6 +26,7 @@ public final class ContainerSink: AccessUnitSink {
     private var stream: StreamDescription
     private let metadata: FileMetadata
     private let captureClock: (any TimeSource)?
+    private let sharedClock: SharedPacketClock?
     private let library: cformat_library
     private var muxer: Muxer?
     /// The time after which a cluster or fragment ends.
@@ -49,12 +50,14 @@ public final class ContainerSink: AccessUnitSink {
     ///   - interruption: ends a wait for a pipe's reader.
     ///   - synchronizer: flushes written data to the disk, more often than once a second; pictures are then
     ///     held back no longer than its interval.
+    ///   - sharedClock: makes a transport stream continue the file before it; nil to begin at 0.
     ///   - isFinished: whether an MP4 has its index at the front, and appears only once it is complete; not if
     ///     the output is a pipe.
     public init(
         path: String, format: ContainerFormat, overwrite: Bool, stream: StreamDescription,
         metadata: FileMetadata = FileMetadata(), captureClock: (any TimeSource)? = nil,
-        interruption: Interruption, synchronizer: DiskSynchronizer? = nil, isFinished: Bool = false
+        interruption: Interruption, synchronizer: DiskSynchronizer? = nil,
+        sharedClock: SharedPacketClock? = nil, isFinished: Bool = false
     ) throws(OutputError) {
         do throws(ContainerLibrary.Failure) {
             library = try ContainerLibrary.load()
@@ -67,6 +70,7 @@ public final class ContainerSink: AccessUnitSink {
         (self.format, self.stream, self.metadata, self.captureClock) = (
             format, stream, metadata, captureClock
         )
+        self.sharedClock = format == .transportStream ? sharedClock : nil
         // A second of a time lapse may have taken minutes.
         let longest = stream.playbackRate == nil ? Self.longestPiece : stream.frameDuration
         pieceDuration = min(longest, synchronizer?.interval ?? longest)
@@ -129,6 +133,7 @@ public final class ContainerSink: AccessUnitSink {
 
     /// Ends the file with what is still pending.
     private func abandon(because error: OutputError) -> OutputError {
+        if let muxer { sharedClock?.clock = muxer.clock }
         retracted.add(unkept.takeAll())
         file.abandon()
         return error
@@ -150,6 +155,7 @@ public final class ContainerSink: AccessUnitSink {
                 try muxer.finish()
                 try muxer.sealFragment()
                 file.keep()
+                sharedClock?.clock = muxer.clock
                 self.muxer = nil
             }
             try file.close()
@@ -163,7 +169,8 @@ public final class ContainerSink: AccessUnitSink {
         return try Muxer(
             format, library: library, stream: stream, keyframe: unit, metadata: metadata,
             options: (file.isStaged ? format.finishedOptions : nil)
-                ?? format.muxerOptions(pieceDuration: pieceDuration), to: file)
+                ?? format.muxerOptions(pieceDuration: pieceDuration), continuing: sharedClock?.clock, to: file
+        )
     }
 
     /// Between two calls of libavformat the file ends with something complete. Whatever else a power cut

@@ -18,7 +18,8 @@ final class Muxer {
     private let context: UnsafeMutablePointer<AVFormatContext>
     /// Passes an access unit to libavformat; reused every time.
     private let packet: UnsafeMutablePointer<AVPacket>
-    private var clock: PacketClock
+    /// Gives pictures and sound their times.
+    private(set) var clock: PacketClock
     /// Nil where there is no sound.
     private var soundClock: SoundTicks?
     /// The error of a callback, which can only tell libavformat that it failed.
@@ -44,10 +45,11 @@ final class Muxer {
     ///   - keyframe: the first access unit, with its parameter sets. Not written yet.
     ///   - metadata: what the file says about the recording.
     ///   - options: libavformat's.
+    ///   - former: the clock at the end of the file that this one continues; nil to begin at 0.
     init(
         _ format: ContainerFormat, library: cformat_library, stream: StreamDescription, keyframe: AccessUnit,
         metadata: FileMetadata = FileMetadata(), options: [(name: String, value: String)],
-        to file: any MuxerOutput
+        continuing former: PacketClock? = nil, to file: any MuxerOutput
     ) throws(OutputError) {
         let parameterSets = keyframe.parameterSets
         cffmpeg_keep_log()
@@ -76,8 +78,14 @@ final class Muxer {
         for entry in metadata.entries(for: format) {
             av_dict_set(&context.pointee.metadata, entry.name, entry.value, 0)
         }
-        clock = PacketClock(
-            ticksPerSecond: try writeHeader(options), stream: stream, largestStep: format.largestStep)
+        // libavformat would move each file by another lead.
+        if format == .transportStream { context.pointee.avoid_negative_ts = 0 }
+        let rate = try writeHeader(options)
+        clock =
+            former?.continued(by: stream)
+            ?? PacketClock(
+                ticksPerSecond: rate, stream: stream, largestStep: format.largestStep,
+                hasLead: format == .transportStream)
         headerCount = file.count
     }
 
@@ -117,7 +125,8 @@ final class Muxer {
     func write(_ sound: SoundPacket, at timestamp: Instant) throws(OutputError) {
         guard let time = clock.time(at: timestamp), let ticks = soundClock?.ticks(time) else { return }
         packet.pointee.stream_index = 1
-        (packet.pointee.pts, packet.pointee.dts) = (ticks, ticks)
+        // Only transport streams have a lead, and one clock for pictures and sound.
+        (packet.pointee.pts, packet.pointee.dts) = (ticks + clock.lead, ticks + clock.lead)
         packet.pointee.duration = soundClock?.count(sound.duration) ?? 0
         packet.pointee.flags = AV_PKT_FLAG_KEY
         let result = sound.withUnsafeBytes { write(bytes: $0) }

@@ -21,7 +21,7 @@ public struct PresentationClock {
     private static let windowLength = 32
 
     /// Nominal time from picture to picture.
-    private let frameDuration: Duration
+    private var frameDuration: Duration
     private let largestStep: Duration
     /// The latest presented pictures, by their number, with their times in ticks.
     private var window: [(number: Int, time: Int64)] = []
@@ -40,6 +40,9 @@ public struct PresentationClock {
         self.frameDuration = min(frameDuration, self.largestStep)
         window.reserveCapacity(Self.windowLength + 1)
     }
+
+    /// Continues with another nominal time from picture to picture.
+    mutating func change(frameDuration: Duration) { self.frameDuration = min(frameDuration, largestStep) }
 
     /// Nominal time from picture to picture, at least 1 tick.
     var frameTicks: Int64 { max(1, ticks(frameDuration)) }

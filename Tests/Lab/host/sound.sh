@@ -47,6 +47,33 @@ END
 }
 check "sound: nothing is lost between segments" joined cut.mkv cut-1.mkv cut-2.mkv
 
+# Transport streams of one recording continue its times: joined by cat they are one recording.
+records "sound: segments of a transport stream" "${small[@]}" --frames 150 --segment 1s --keyframe-interval 30 --bframes 2 --latency throughput part.ts &&
+    cat part.ts part-[1-4].ts >all.ts
+lasts() { # FILE STREAM: 5 s, in packets that follow each other
+    "$PYTHON" - "$@" <<'END'
+import json, subprocess, sys
+text = subprocess.run(["ffprobe", "-v", "error", "-select_streams", sys.argv[2], "-show_entries", "packet=pts_time", "-of", "json", sys.argv[1]], check=True, stdout=subprocess.PIPE).stdout
+times = sorted(float(p["pts_time"]) for p in json.loads(text)["packets"])
+steps = [b - a for a, b in zip(times, times[1:])]
+if not 4.8 < times[-1] - times[0] < 5.2: sys.exit(f"from {times[0]} to {times[-1]} s")
+if max(steps) > 0.08 or min(steps) < 0.01: sys.exit(f"steps from {min(steps)} to {max(steps)} s")
+END
+}
+silently_copies() { ffmpeg -nostdin -v warning -y -i all.ts -c copy -f mp4 copied.mp4 2>said && [ ! -s said ] || { cat said; return 1; }; }
+plays_five_seconds() { # at once 5 s would be a second's worth of pictures and several of waiting
+    local begin=$SECONDS
+    "$CAMPLAY" --no-window --report played.json all.ts && ((SECONDS - begin <= 7)) && report played.json 'pictures.decoded == 150'
+}
+for stream in v a; do
+    check "sound: joined segments: $stream: five seconds" lasts all.ts $stream
+done
+check "sound: joined segments: ffmpeg copies them without a word" silently_copies
+check "sound: joined segments: copied" lasts copied.mp4 v
+records "sound: joined segments: remux" remux all.ts remuxed.mkv && check "sound: joined segments: remuxed" sound whole remuxed.mkv &&
+    check "sound: joined segments: remuxed in time" lasts remuxed.mkv a
+check "sound: joined segments: played in time" plays_five_seconds
+
 # A ring keeps the sound of its pictures.
 "$CAMREC" "${small[@]}" --ring 2s --post 1s --keyframe-interval 15 --control-socket ring --report ring.json --duration 12s ring.mkv 2>ring.log &
 recorder=$!
