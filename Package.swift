@@ -155,7 +155,7 @@ let package = Package(
             name: "camplay",
             dependencies: [
                 "Acceleration", "Decoder", "Images", "Output", "Pictures", "Bitstream", "Files", "Network",
-                "Sound", "Terminal", "Threading", "Time", "CSDL2",
+                "Sound", "Terminal", "Text", "Threading", "Time", "CSDL2",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], linkerSettings: [compact]),
         .executableTarget(

@@ -26,9 +26,13 @@ extension VideoUsability {
     }
 
     /// The pixels' shape (table E-1); `nil` if they are square, or their shape is unspecified.
-    public var pixelAspect: PixelAspect? {
-        let listed = VideoUsabilityTables.sampleAspectRatio(aspect_ratio_idc)
-        return PixelAspect(listed?.width ?? sar_width ?? 0, listed?.height ?? sar_height ?? 0)
+    public var pixelAspect: PixelAspect? { sampleAspectRatio.flatMap { PixelAspect($0.width, $0.height) } }
+
+    /// The samples' shape as stated, width before height (table E-1); `nil` if it is unspecified.
+    public var sampleAspectRatio: (width: Int, height: Int)? {
+        if let listed = VideoUsabilityTables.sampleAspectRatio(aspect_ratio_idc) { return listed }
+        guard let sar_width, let sar_height, sar_width > 0, sar_height > 0 else { return nil }
+        return (sar_width, sar_height)
     }
 }
 

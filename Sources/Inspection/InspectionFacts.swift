@@ -68,7 +68,9 @@ extension Inspection {
     private static func sizeText(_ format: StreamFormat) -> String {
         let size = "\(format.width)x\(format.height)"
         let coded = "\(format.codedWidth)x\(format.codedHeight)"
-        return size == coded ? size : "\(size) (cropped from \(coded))"
+        let crop = size == coded ? "" : " (cropped from \(coded))"
+        let shape = format.sampleAspectRatio.flatMap { $0 == "1:1" ? nil : ", samples of \($0)" }
+        return "\(size)\(crop)\(shape ?? "")"
     }
 
     private static func sampleText(_ format: StreamFormat) -> String {
@@ -84,8 +86,10 @@ extension Inspection {
             ("matrix", "matrix_coefficients"), ("matrix", "matrix_coeffs"), ("primaries", "colour_primaries"),
             ("transfer", "transfer_characteristics"),
         ].compactMap { label, element in summary.meaning(of: element).map { "\(label) \($0)" } }
+        let alternative = summary.alternativeTransfer.map { ["transfer preferred by SEI \($0)"] } ?? []
         let range = "\(format.isFullRange ? "full" : "limited") range"
-        return ([range] + (parts.isEmpty ? ["the rest is unspecified"] : parts)).joined(separator: "; ")
+        return ([range] + (parts.isEmpty ? ["the rest is unspecified"] : parts) + alternative).joined(
+            separator: "; ")
     }
 
     private var rateText: String {

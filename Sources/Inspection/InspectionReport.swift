@@ -14,7 +14,8 @@ public struct InspectionReport: Encodable, Sendable {
     }
 
     private enum Key: String, CodingKey {
-        case file, container, framing, codec, profile, level, tier, width, height, codedWidth, codedHeight
+        case file, container, framing, codec, profile, level, tier, width, height, codedWidth, codedHeight,
+            sampleAspectRatio
         case frameRate, frameRateNumerator, frameRateDenominator, chromaFormat, bitDepth, chromaBitDepth
         case interlaced, color, duration, bitRate, peakBitRate
         case bytes, nalUnits, unitTypes, startCodes, lengths, accessUnits, secondFields, frameCount, idrs,
@@ -69,7 +70,8 @@ public struct InspectionReport: Encodable, Sendable {
                     matrix: summary.meaning(of: "matrix_coefficients")
                         ?? summary.meaning(of: "matrix_coeffs"),
                     primaries: summary.meaning(of: "colour_primaries"),
-                    transfer: summary.meaning(of: "transfer_characteristics"))
+                    transfer: summary.meaning(of: "transfer_characteristics"),
+                    alternativeTransfer: summary.alternativeTransfer)
             }, forKey: .color)
         try values.encode(inspection.duration, forKey: .duration)
         try values.encode(inspection.averageBitRate, forKey: .bitRate)
@@ -116,10 +118,10 @@ extension InspectionReport {
         let name: String
         /// Seconds.
         let firstTime, lastTime: Double?
-        let hiddenPictures: Int
-        let others: [String]
         /// Frames a second; nil if the rate is constant.
         let slowestRate, fastestRate: Double?
+        let hiddenPictures: Int
+        let others: [String]
         let sound: Sound?
         /// In UTC.
         let startTime: String?
@@ -156,7 +158,7 @@ extension InspectionReport {
 
     private struct Color: Encodable {
         let range: String
-        let matrix, primaries, transfer: String?
+        let matrix, primaries, transfer, alternativeTransfer: String?
     }
 
     private struct UnitType: Encodable {

@@ -41,7 +41,9 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         if parts.count == 2, let numerator = Int(parts[0]), let denominator = Int(parts[1]) {
             self.init(numerator, denominator)
-        } else if parts.count == 1, let value = Double(text), value.isFinite, value > 0, value <= 1_000_000 {
+        } else if parts.count == 1, text.utf8.allSatisfy(Self.isDecimal), let value = Double(text), value > 0,
+            value <= 1_000_000
+        {
             let thousandths = (value * 1000).rounded()
             // 23.976, 29.97 and 59.94 stand for n × 1000/1001 everywhere in video.
             let ntsc = (value * 1.001).rounded()
@@ -53,6 +55,11 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
         } else {
             return nil
         }
+    }
+
+    /// `Double` reads hexadecimal numbers, exponents and words as well.
+    private static func isDecimal(_ character: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character) || character == UInt8(ascii: ".")
     }
 
     /// The usual video rate near a measured one, whole frames a second or 1000/1001 of that; if there is

@@ -53,9 +53,11 @@ struct RatePromiseCheck {
     mutating func outcome(bits: Int, seconds: Double?) -> RecordingOutcome.Rate {
         judge()
         let window = meter.window.inSeconds
+        let average = seconds.flatMap { $0 > 0 ? Double(bits) / $0 : nil }
         return RecordingOutcome.Rate(
-            average: seconds.flatMap { $0 > 0 ? Double(bits) / $0 : nil },
-            worstWindow: Double(largestWindow) / window, window: window, promise: promise,
+            average: average,
+            // A stream shorter than a window, as a time lapse may be, has no fuller part than the whole.
+            worstWindow: max(Double(largestWindow) / window, average ?? 0), window: window, promise: promise,
             hasChanged: promises > 1, brokenAverage: brokenAverage?.measured,
             wantedAverage: brokenAverage?.wanted,
             brokenWindow: broken.map { Double($0.bits) / $0.promise.window },

@@ -60,7 +60,7 @@ public struct RecordingOutcome: Sendable {
     public struct Rate: Sendable, Hashable {
         /// Bits per second over the whole stream, without pauses; nil if it has no duration.
         public let average: Double?
-        /// Bits per second in the fullest window.
+        /// Bits per second in the fullest window, or in the whole stream if that is shorter.
         public let worstWindow: Double
         /// The window's length in seconds.
         public let window: Double

@@ -16,9 +16,9 @@ public final class SegmentProgram: @unchecked Sendable {
 
     /// The files so far.
     public struct Counts: Sendable, Hashable {
-        /// Those for which the program was started.
+        /// Those for which the program was started, whether or not it has ended.
         public var started = 0
-        /// Of these, those for which it failed.
+        /// Of these, those for which it has failed.
         public var failed = 0
         /// Those for which it was not started.
         public var leftOut = 0
@@ -147,7 +147,7 @@ public final class SegmentProgram: @unchecked Sendable {
         }
         let suppressed = monitor.withLock { () -> Int? in
             if let index = current.firstIndex(of: file.path) { current.remove(at: index) }
-            if isStarted { counted.started += 1 } else { counted.leftOut += 1; reportedLeftOut += 1 }
+            if !isStarted { counted.leftOut += 1; reportedLeftOut += 1 }
             guard problem != nil else { return nil }
             if isStarted { counted.failed += 1 }
             return failures.admit(at: .now)

@@ -5,6 +5,7 @@ import Decoder
 import Output
 import Pictures
 import Terminal
+import Text
 
 /// How the stream is received and decoded.
 struct ReadingOptions: ParsableArguments {
@@ -67,7 +68,8 @@ struct ShowingOptions: ParsableArguments {
     var timestamps: String?
 
     private static func readSpeed(_ text: String) throws -> Double {
-        guard let speed = Double(text), (0.01...100).contains(speed) else {
+        let (number, unit) = text.splitUnit()
+        guard unit.isEmpty, let speed = number, (0.01...100).contains(speed) else {
             throw ValidationError("expected a number, 0.01 to 100")
         }
         return speed

@@ -139,8 +139,12 @@ extension RecordingResult.Encoder {
         let (bitRate, maximumBitRate) = hasChangedRates ? (nil, nil) : (bitRate, maximumBitRate)
         let average = bitRate.map { " (target: \(Megabits(Double($0))))" } ?? ""
         let most = maximumBitRate.map { " (limit: \(Megabits(Double($0))))" } ?? ""
-        return "\(isAlone ? "" : "\(codec): ")\(Megabits(measured)) Mbit/s on average\(average), "
-            + "\(Megabits(measuredPeakBitRate)) in the fullest \(decimalSeconds(rateWindowSeconds))\(most)"
+        // A stream that is shorter than a window has no fullest one.
+        let peak =
+            measuredPeakBitRate > measured
+            ? ", \(Megabits(measuredPeakBitRate)) in the fullest \(decimalSeconds(rateWindowSeconds))\(most)"
+            : ""
+        return "\(isAlone ? "" : "\(codec): ")\(Megabits(measured)) Mbit/s on average\(average)\(peak)"
     }
 
     fileprivate var warnings: [String] {

@@ -72,6 +72,16 @@ extension SupplementalEnhancementInformation {
         #expect(point.changing_slice_group_idc == 2)
     }
 
+    @Test(arguments: Codec.allCases) func alternativeTransferIsReadAndNamed(codec: Codec) throws {
+        let unit = unit([(147, [18])], codec: codec)
+        let sets = StreamParameterSets(codec: codec)
+        let information = SupplementalEnhancementInformation(unit.span.bytes, parameterSets: sets)
+        #expect(information.messages.map(\.content) == [.alternativeTransfer(preferred: 18)])
+        var inspector = StreamInspector(codec: codec)
+        inspector.inspect(unit.span.bytes, at: NALUnitPlace(offset: 0, prefixLength: 4))
+        #expect(inspector.summary.alternativeTransfer == "ARIB STD-B67, HLG")
+    }
+
     @Test func recoveryPointsOfH265MayLieBack() throws {
         var writer = BitWriter()
         writer.se(-3)

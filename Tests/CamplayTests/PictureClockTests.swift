@@ -38,6 +38,9 @@ import Time
         #expect(clock.end == .milliseconds(120))
     }
 
+    @Test("--speed is a decimal number", arguments: ["0x1", "1e0", "nan", "1x", ""])
+    func noSpeed(text: String) { #expect(throws: (any Error).self) { try clock("--speed", text) } }
+
     @Test("a container's own times count, gaps included, unless a rate is requested")
     func ownTimes() throws {
         let times: [Duration] = [0, 33, 5000, 5001].map { .milliseconds($0) }

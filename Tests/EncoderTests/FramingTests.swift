@@ -288,6 +288,10 @@ private let sizes = ["64x48", "54x50", "63x47", "161x35", "2x2", "1x1", "3x2", "
         #expect(try aspect(Framing(.right, scale: "480x640"), "1280x720") == "3:4")
         // 69871:52521, which a stream cannot say, and half of it.
         #expect(try aspect(Framing(crop: "1306x738+0+0", scale: "854x642"), "1920x1080") == "34936:26261")
+        // Shown with square pixels, the picture would be less than a pixel wide or high.
+        #expect(try aspect(Framing(scale: "2x2"), "1280x320") == nil)
+        #expect(try aspect(Framing(scale: "2x2"), "320x1280") == nil)
+        #expect(try aspect(Framing(scale: "4x2"), "1280x320") == "2:1")
         // Only rounded to even.
         #expect(try aspect(Framing(scale: "640x360"), "1366x768") == nil)
     }

@@ -34,6 +34,15 @@ import Time
         #expect((outcome.brokenWindow, outcome.brokenAverage) == (nil, nil))
     }
 
+    @Test("no average exceeds the fullest window, however short the stream")
+    func shorterThanWindow() {
+        var record = RatePromiseCheck()
+        record.begin(promise(maximum: 80_000))
+        add(5, from: 0, bytes: 100, to: &record)
+        let outcome = record.outcome(bits: 4000, seconds: 0.5)
+        #expect(outcome.average == 8000 && outcome.worstWindow == 8000 && outcome.brokenWindow == nil)
+    }
+
     @Test("one overfull window is a breach, wherever it begins")
     func broken() {
         var record = RatePromiseCheck()

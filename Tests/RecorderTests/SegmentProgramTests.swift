@@ -167,6 +167,7 @@ import Time
         #expect(events.all == [.leftOut(program: program.path, count: 1)])
         program.giveUp()
         #expect(program.counts.leftOut == waiting + 3)
+        #expect(program.counts.started == 2 && program.counts.failed == 0)
         #expect(
             Set(events.all.dropFirst().map(\.description)) == [
                 "\(program.path): still running for \(folder.path("0")); camrec no longer waits for it",

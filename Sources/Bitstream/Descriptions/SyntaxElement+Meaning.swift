@@ -48,7 +48,8 @@ extension SyntaxElement {
         case "video_format": VideoUsabilityTables.videoFormat(value)
         case "video_full_range_flag": value == 1 ? "full range" : "limited range"
         case "colour_primaries": VideoUsabilityTables.colourPrimaries(value)
-        case "transfer_characteristics": VideoUsabilityTables.transferCharacteristics(value)
+        case "transfer_characteristics", "preferred_transfer_characteristics":
+            VideoUsabilityTables.transferCharacteristics(value)
         case "matrix_coefficients", "matrix_coeffs": VideoUsabilityTables.matrixCoefficients(value)
         case "chroma_sample_loc_type_top_field", "chroma_sample_loc_type_bottom_field":
             VideoUsabilityTables.chromaSampleLocation(value)

@@ -6,7 +6,7 @@ public struct MessageRecord: Equatable, Sendable {
     public let name: String
     /// Number of messages.
     public internal(set) var count: Int
-    /// The text in the first one, if it is user data with text.
+    /// The text in the first one, if it is user data with text, or the words for what it states.
     public let text: String?
 }
 
@@ -30,7 +30,10 @@ struct MessageCatalogue: Sendable {
     }
 
     private static func text(_ message: SEIMessage) -> String? {
-        guard case .unregisteredUserData(let data) = message.content else { return nil }
-        return data.text.map { String($0.prefix(textLimit)) }
+        switch message.content {
+        case .unregisteredUserData(let data): data.text.map { String($0.prefix(textLimit)) }
+        case .alternativeTransfer(let preferred): VideoUsabilityTables.transferCharacteristics(preferred)
+        default: nil
+        }
     }
 }

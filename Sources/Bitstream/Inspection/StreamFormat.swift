@@ -16,6 +16,8 @@ public struct StreamFormat: Equatable, Sendable {
     public let codedWidth: Int
     /// Height before cropping.
     public let codedHeight: Int
+    /// The samples' shape that the VUI states, such as `16:11`; `nil` if it states none.
+    public let sampleAspectRatio: String?
     /// The rate that the VUI states; `nil` if it states none.
     public let frameRate: FrameRate?
     public let chromaFormat: ChromaFormat
@@ -71,6 +73,7 @@ extension StreamFormat {
         height = set.height
         codedWidth = set.pic_width_in_luma_samples
         codedHeight = set.pic_height_in_luma_samples
+        sampleAspectRatio = set.vui_parameters?.sampleAspectRatio.map { "\($0.width):\($0.height)" }
         frameRate = set.frameRate
         chromaFormat = ChromaFormat(idc: set.chroma_format_idc)
         lumaBitDepth = set.bit_depth_luma_minus8 + 8
@@ -90,6 +93,7 @@ extension StreamFormat {
         height = set.height
         codedWidth = set.codedWidth
         codedHeight = set.codedHeight
+        sampleAspectRatio = set.vui_parameters?.sampleAspectRatio.map { "\($0.width):\($0.height)" }
         frameRate = set.frameRate
         chromaFormat = ChromaFormat(idc: set.chroma_format_idc)
         lumaBitDepth = set.bit_depth_luma_minus8 + 8

@@ -84,6 +84,11 @@ public struct StreamSummary: Sendable {
         codec == .hevc && outputOrder == .decoding && kindCounts[.bidirectional, default: 0] > 0
     }
 
+    /// The words for the transfer that SEI prefers to the VUI's; `nil` if there is no such message.
+    public var alternativeTransfer: String? {
+        messages.first { $0.name == "alternative_transfer_characteristics" }?.text
+    }
+
     /// The words for an element of the first picture's sequence parameter set, such as
     /// `matrix_coefficients`; `nil` if the set has no such element.
     public func meaning(of element: String) -> String? {

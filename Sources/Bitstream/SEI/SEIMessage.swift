@@ -23,6 +23,8 @@ public struct SEIMessage: Equatable, Sendable {
         case unregisteredUserData(UnregisteredUserData)
         /// Decoding may begin here.
         case recoveryPoint(RecoveryPoint)
+        /// How light is coded, in place of the `transfer_characteristics` of the VUI.
+        case alternativeTransfer(preferred: Int)
         /// A payload that is not read: of another type, or one that depends on an unknown parameter set.
         case unread
         /// A payload that does not follow its syntax.
@@ -87,6 +89,8 @@ extension SEIMessage {
         case (4, _): .registeredUserData(try RegisteredUserData(&reader))
         case (5, _): .unregisteredUserData(try UnregisteredUserData(&reader))
         case (6, let codec): .recoveryPoint(try RecoveryPoint(&reader, codec))
+        // H.264: D.1.31, H.265: D.2.37.
+        case (147, _): .alternativeTransfer(preferred: try reader.u(8, "preferred_transfer_characteristics"))
         default: .unread
         }
     }

@@ -66,10 +66,8 @@ public struct Framing: Sendable, Hashable {
             return Picture(size: size, pixelAspect: aspect)
         }
         let (width, height) = (aspect?.width ?? 1, aspect?.height ?? 1)
-        return Picture(
-            size: size,
-            pixelAspect: PixelAspect(
-                width * whole.width * size.height, height * whole.height * size.width))
+        let shape = PixelAspect(width * whole.width * size.height, height * whole.height * size.width)
+        return Picture(size: size, pixelAspect: shape.flatMap { $0.canShow(size) ? $0 : nil })
     }
 
     /// Whether the sizes' proportions are the same but for the rounding to even sides.
@@ -80,6 +78,12 @@ public struct Framing: Sendable, Hashable {
 }
 
 extension PixelAspect {
+    /// Whether pictures of this size are at least a pixel wide and high with square pixels: players such as ffmpeg reject
+    /// other shapes (`av_image_check_sar`).
+    fileprivate func canShow(_ size: PictureSize) -> Bool {
+        width < height ? size.width * width >= height : size.height * height >= width
+    }
+
     /// That of the picture turned by a right angle.
     fileprivate var turned: PixelAspect? { PixelAspect(height, width) }
 }

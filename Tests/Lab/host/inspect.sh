@@ -53,16 +53,16 @@ x265 cropped.h265 60 318x238 30000/1001 keyint=20 -pix_fmt yuv422p10le
 check "inspect: B frames are reordered" finds bframes.h264 'reordering == True' 'frameTypes.B > 50' 'idrs == 1' 'keyframes == 5'
 check "inspect: cropping" says_of '70x50 \(cropped from 80x64\)' cropped.h264
 check "inspect: an odd rate" says_of '29\.97 frames/s \(30000/1001\)' cropped.h264
+check "inspect: the samples' shape" says_of '^  size +1280x720, samples of 4:3$' colored.h264
+check "inspect: the samples' shape in the report" finds colored.h264 'sampleAspectRatio == "4:3"' 'color.alternativeTransfer is None'
+x265 hlg.h265 10 320x240 25 colorprim=bt2020:transfer=bt2020-10:colormatrix=bt2020nc:atc-sei=18
+check "inspect: another transfer by SEI" says_of '^  colour .*transfer BT\.2020, 10 bits; transfer preferred by SEI ARIB STD-B67, HLG$' hlg.h265
+check "inspect: another transfer in the report" finds hlg.h265 'color.alternativeTransfer == "ARIB STD-B67, HLG"' 'sampleAspectRatio is None'
 check "inspect: colour in words" says_of 'full range.*BT\.2020' colored.h264
 check "inspect: depth and sampling" says_of '4:2:2, 10 bit' cropped.h265
 check "inspect: interlaced" says_of '4:2:0, 8 bit, interlaced' interlaced.h264
 check "inspect: the encoder's words" says_of 'user_data_unregistered, "x265' bframes.h265
 check "inspect: start codes of both lengths" finds bframes.h264 'hasattr(startCodes, "3")' 'hasattr(startCodes, "4")'
-check "inspect: one line per unit" says_of '^ +[0-9]+ +4 +[0-9]+  1 slice, ref_idc 2, P, frame_num 1' --nal own.h264
-check "inspect: one line per unit in H.265" says_of '^ +[0-9]+ +4 +[0-9]+  1 TRAIL_R, layer 0 temporal 0, [BP], poc_lsb' --nal own.h265
-check "inspect: elements in words" says_of '^  matrix_coefficients +[0-9]+ +BT' --headers own.h264
-check "inspect: --nal has one line per unit and no more" test "$("$CAMREC" inspect --nal own.h264 | grep -cE '^ +[0-9]+ +4 ')" = "$("$CAMREC" inspect --json own.h264 | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["nalUnits"])')"
-
 # A container's times are right, whatever the stream states.
 synthesize varying.mkv 80 160x120 30 -c:v libx264 -g 20 -bf 2 -vf "setpts='if(lt(N,40),N/30,4/3+(N-40)/5)/TB'" -vsync passthrough
 check "inspect: a rate that varies" says_of '^  rate +8\.4[0-9]* frames/s on average, varying from 5 to 30\.3, by the container' varying.mkv
@@ -71,6 +71,11 @@ check "inspect: and how long that lasts" finds varying.mkv '9.3 < duration < 9.6
 synthesize even.mkv 60 160x120 30 -c:v libx264 -bf 2
 check "inspect: an even rate is the stream's" says_of '^  rate +30 frames/s$' even.mkv
 check "inspect: and has no bounds" finds even.mkv 'frameRate == 30' 'container.slowestRate is None' '1.99 < duration < 2.01'
+
+check "inspect: one line per unit" says_of '^ +[0-9]+ +4 +[0-9]+  1 slice, ref_idc 2, P, frame_num 1' --nal own.h264
+check "inspect: one line per unit in H.265" says_of '^ +[0-9]+ +4 +[0-9]+  1 TRAIL_R, layer 0 temporal 0, [BP], poc_lsb' --nal own.h265
+check "inspect: elements in words" says_of '^  matrix_coefficients +[0-9]+ +BT' --headers own.h264
+check "inspect: --nal has one line per unit and no more" test "$("$CAMREC" inspect --nal own.h264 | grep -cE '^ +[0-9]+ +4 ')" = "$("$CAMREC" inspect --json own.h264 | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["nalUnits"])')"
 
 # H.265 of a GPU whose P pictures are coded as B slices.
 if has_gpu "inspect: iHD's H.265" iHD 'HEVCMain.*EncSlice'; then
