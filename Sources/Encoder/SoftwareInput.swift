@@ -38,9 +38,6 @@ final class SoftwareInput: EncoderInput {
         source format: PictureFormat, treatment: PictureTreatment, size: PictureSize, color: ColorEncoding,
         arrangements: Set<PassthroughLayout.Arrangement>
     ) throws(EncoderError) {
-        guard let frame = av_frame_alloc(), let anchor = av_buffer_alloc(1) else { throw Self.outOfMemory }
-        picture = frame
-        self.anchor = anchor
         let passthrough = PassthroughLayout(format, color: color).flatMap {
             arrangements.contains($0.arrangement) ? $0 : nil
         }
@@ -64,6 +61,14 @@ final class SoftwareInput: EncoderInput {
             ].compactMap { $0 }
         }
         (self.format, self.size) = (format, size)
+        // After what may throw: until all is set, nothing would free them.
+        guard let anchor = av_buffer_alloc(1) else { throw Self.outOfMemory }
+        guard let frame = av_frame_alloc() else {
+            var buffer: UnsafeMutablePointer<AVBufferRef>? = anchor
+            av_buffer_unref(&buffer)
+            throw Self.outOfMemory
+        }
+        (picture, self.anchor) = (frame, anchor)
         frame.pointee.width = Int32(size.width)
         frame.pointee.height = Int32(size.height)
         frame.pointee.format = pixelFormat.rawValue

@@ -16,6 +16,13 @@ public struct PathListener: ~Copyable, Sendable {
     /// - Parameter mode: who may connect, which requires write permission; by default only the owner's
     ///   programs.
     public init(path: String, mode: mode_t = 0o600) throws(NetworkError) {
+        try self.init(path: path, mode: mode, changeMode: { chmod($0, $1) })
+    }
+
+    /// - Parameter changeMode: chmod(2).
+    init(
+        path: String, mode: mode_t, changeMode: (String, mode_t) -> Int32
+    ) throws(NetworkError) {
         let address = try Self.address(path)
         let location = try Self.location(of: path)
         try Self.makeRoom(at: location, path: path)
@@ -33,7 +40,7 @@ public struct PathListener: ~Copyable, Sendable {
             throw NetworkError(.notMade(errno: code), address: path)
         }
         // Sets the requested mode, whatever the process's umask.
-        let identity = try Self.setMode(mode, of: location, path: path)
+        let identity = try Self.setMode(mode, of: location, path: path, changeMode)
         (self.path, self.identity) = (path, identity)
         self.listener = listener
     }
@@ -82,7 +89,7 @@ public struct PathListener: ~Copyable, Sendable {
     /// Sets it through a descriptor of the socket itself, so that a link that replaces it meanwhile is not
     /// followed.
     private static func setMode(
-        _ mode: mode_t, of location: FileLocation, path: String
+        _ mode: mode_t, of location: FileLocation, path: String, _ change: (String, mode_t) -> Int32
     ) throws(NetworkError) -> (device: dev_t, inode: ino_t) {
         let descriptor = location.openPath()
         defer { close(descriptor) }
@@ -90,8 +97,11 @@ public struct PathListener: ~Copyable, Sendable {
         guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK,
             status.st_uid == geteuid()
         else { throw NetworkError(.notMade(errno: ENOENT), address: path) }
-        if status.st_mode & 0o777 != mode, chmod("/proc/self/fd/\(descriptor)", mode) != 0 {
-            throw NetworkError(.notMade(errno: errno), address: path)
+        if status.st_mode & 0o777 != mode, change("/proc/self/fd/\(descriptor)", mode) != 0 {
+            let code = errno
+            // Without a listener nothing would remove it later.
+            location.unlink()
+            throw NetworkError(.notMade(errno: code), address: path)
         }
         return identity(status)
     }

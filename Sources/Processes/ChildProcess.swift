@@ -61,7 +61,8 @@ public enum ChildProcess {
         while true {
             let ready = poll(&wait, 1, patience.map { Int32(clamping: $0.inMilliseconds) } ?? -1)
             if ready == 0 { return false }
-            guard ready > 0 else { continue }
+            if ready < 0, errno == EINTR { continue }
+            // Reading fails as well, or waits for what comes.
             let count = Glibc.read(descriptor, &bytes, bytes.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return true }

@@ -32,6 +32,7 @@ public final class SegmentProgram: @unchecked Sendable {
     private let isDurable: Bool
     private let limit: DescriptorLimit?
     private let report: @Sendable (SegmentProgramEvent) -> Void
+    private let startThread: ThreadStart
     private let monitor = Monitor()
     private var waiting: [FinishedFile] = []
     /// The files that programs work on.
@@ -48,16 +49,33 @@ public final class SegmentProgram: @unchecked Sendable {
     /// How many files wait at most.
     static let longestQueue = 1000
 
+    /// Runs a function on a thread of its own, or returns false if the system allows no more threads.
+    typealias ThreadStart = @Sendable (@escaping @Sendable () -> Void) -> Bool
+
     /// - Parameters:
     ///   - environment: of the programs, as `NAME=VALUE`; describes the file in addition.
     ///   - limit: the one that this process raised, so that the programs get the original; nil if it did not.
     ///   - isDurable: whether a file is flushed to the disk before its program starts.
     ///   - report: receives what went wrong, in any thread.
     /// - Returns: nil if the system has no descriptors left.
-    public init?(
+    public convenience init?(
         _ path: String, environment: [String], limit: DescriptorLimit? = nil, isDurable: Bool = false,
         report: @escaping @Sendable (SegmentProgramEvent) -> Void
     ) {
+        self.init(
+            path, environment: environment, limit: limit, isDurable: isDurable, report: report,
+            startThread: { body in
+                guard let worker = WorkerThread(body: body) else { return false }
+                worker.detach()
+                return true
+            })
+    }
+
+    init?(
+        _ path: String, environment: [String], limit: DescriptorLimit? = nil, isDurable: Bool,
+        report: @escaping @Sendable (SegmentProgramEvent) -> Void, startThread: @escaping ThreadStart
+    ) {
+        self.startThread = startThread
         guard let ended = Interruption() else { return nil }
         (self.path, self.ended, self.isDurable, self.report) = (path, ended, isDurable, report)
         (self.environment, self.limit) = (environment, limit)
@@ -97,25 +115,36 @@ public final class SegmentProgram: @unchecked Sendable {
 
     /// Starts no more programs, and leaves those that still run to themselves.
     public func giveUp() {
-        let (left, running) = monitor.withLock {
-            defer { waiting = [] }
+        let (running, isOver) = monitor.withLock {
             isClosed = true
-            counted.leftOut += waiting.count
-            return (counted.leftOut - reportedLeftOut, current)
+            return (current, workerCount == 0)
         }
         for file in running { report(.stillRunning(program: path, file: file)) }
+        leaveOutRest()
+        if isOver { ended.raise() }
+    }
+
+    /// Leaves out the files that wait.
+    private func leaveOutRest() {
+        let left = monitor.withLock {
+            counted.leftOut += waiting.count
+            waiting = []
+            defer { reportedLeftOut = counted.leftOut }
+            return counted.leftOut - reportedLeftOut
+        }
         if left > 0 { report(.leftOut(program: path, count: left)) }
     }
 
     private func addWorker() {
-        let worker = WorkerThread { [self] in
-            while let file = next() { handle(file) }
+        if startThread({ [self] in while let file = next() { handle(file) } }) { return }
+        // The file waits for the next worker, of which there is none after the end.
+        let isOver = monitor.withLock {
+            workerCount -= 1
+            return isClosed && workerCount == 0
         }
-        guard let worker else {
-            // The file waits for the next worker.
-            return monitor.withLock { workerCount -= 1 }
-        }
-        worker.detach()
+        guard isOver else { return }
+        leaveOutRest()
+        ended.raise()
     }
 
     /// Nil if there is nothing to do, with which the worker ends.
@@ -140,6 +169,7 @@ public final class SegmentProgram: @unchecked Sendable {
             if isDurable { try Self.flush(path) }
             let child = try spawn(for: file, at: path)
             isStarted = true
+            monitor.withLock { counted.started += 1 }
             let ending = try child.wait()
             problem = ending == .exited(0) ? nil : .ended(ending)
         } catch {

@@ -41,6 +41,20 @@ import Testing
         #expect(mode(path) == nil)
     }
 
+    @Test("leaves no socket whose mode cannot be set")
+    func noMode() {
+        let path = "\(folder)/unset"
+        let found = failure { () throws(NetworkError) in
+            // Binding never gives this mode.
+            _ = try PathListener(path: path, mode: 0o1600) { _, _ in
+                errno = EPERM
+                return -1
+            }
+        }
+        #expect(found == .notMade(errno: EPERM))
+        #expect(mode(path) == nil)
+    }
+
     @Test("refuses a socket with a listener, and leaves it")
     func living() throws {
         let listener = try PathListener(path: path)

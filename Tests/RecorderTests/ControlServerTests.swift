@@ -50,6 +50,26 @@ import Threading
         withExtendedLifetime(server) {}
     }
 
+    @Test("everybody of a crowd that came at once is answered, though it has more than there are places")
+    func crowd() throws {
+        let (entered, gate) = (Gate(), Gate())
+        let server = try ControlServer(PathListener(path: path)) { line in
+            if line == "wait" {
+                entered.open()
+                gate.wait()
+            }
+            return .line("<\(line)>")
+        }
+        let first = try Conversation(path)
+        first.send("wait")
+        entered.wait()
+        let others = try (0..<30).map { _ in try Conversation(path) }
+        for other in others { other.send("stats") }
+        gate.open()
+        for other in others { #expect(other.receive() == "<stats>\n") }
+        withExtendedLifetime((server, first)) {}
+    }
+
     @Test("silent connections make room for others")
     func manyConnections() throws {
         let server = try serve()
@@ -108,7 +128,14 @@ private final class Conversation {
 
     /// - Returns: nothing if the other end is gone.
     func ask(_ command: String) -> String {
-        _ = Array("\(command)\n".utf8).withUnsafeBytes { socket.send($0) }
+        send(command)
+        return receive()
+    }
+
+    func send(_ command: String) { _ = Array("\(command)\n".utf8).withUnsafeBytes { socket.send($0) } }
+
+    /// - Returns: nothing if the other end is gone.
+    func receive() -> String {
         var room = [UInt8](repeating: 0, count: 100)
         guard socket.waitUntilReadable(),
             case .received(let count) = room.withUnsafeMutableBytes({ socket.receive(into: $0) })

@@ -182,6 +182,22 @@ import Time
         #expect(lines("log").count == 2)
     }
 
+    @Test("ends though the system allows no thread for its last files, and leaves these out")
+    func noThreads() throws {
+        let events = events
+        let made = SegmentProgram(
+            script("exit 0"), environment: [], isDurable: false, report: { events.add($0) },
+            startThread: { _ in false })
+        let program = try #require(made)
+        program.start(for: file("0"))
+        program.start(for: file("1"))
+        #expect(!program.ended.isRaised)
+        program.close()
+        #expect(program.ended.isRaised)
+        #expect(program.counts == SegmentProgram.Counts(started: 0, failed: 0, leftOut: 2))
+        #expect(events.all == [.leftOut(program: program.path, count: 2)])
+    }
+
     @Test("a failure is one line with its cause and the next step")
     func failures() throws {
         func failure(_ path: String, _ name: String = "a", exists: Bool = true) throws -> String? {

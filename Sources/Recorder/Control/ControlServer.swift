@@ -29,7 +29,7 @@ public final class ControlServer {
             throw NetworkError(.noResources(errno: EMFILE), address: path)
         }
         self.interruption = interruption
-        let loop = ControlLoop(listener, poller: try Poller(), interruption: interruption, answer: answer)
+        let loop = try ControlLoop(listener, poller: try Poller(), interruption: interruption, answer: answer)
         thread = WorkerThread { loop.run() }
         guard thread != nil else { throw NetworkError(.noResources(errno: EAGAIN), address: path) }
     }
@@ -50,7 +50,7 @@ private final class ControlLoop: @unchecked Sendable {
     private var conversations: [Conversation?] = Array(repeating: nil, count: ControlLoop.mostConversations)
     private var mayHaveMore: [Bool] = Array(repeating: false, count: ControlLoop.mostConversations)
     private var count = 0
-    /// When to retry accepting after the system ran out of descriptors.
+    /// When to accept again: at once if there may be more connections, later if the system ran out of descriptors.
     private var nextAcceptance: Instant?
 
     private static let second = Duration.seconds(1)
@@ -65,16 +65,17 @@ private final class ControlLoop: @unchecked Sendable {
     init(
         _ listener: consuming PathListener, poller: consuming Poller, interruption: Interruption,
         answer: @escaping @Sendable (String) -> ControlAnswer
-    ) {
+    ) throws(NetworkError) {
         self.listener = listener
         self.poller = poller
         self.interruption = interruption
         self.answer = answer
+        guard self.poller.watch(self.listener.listener.descriptor, for: .readable, token: Token.listener),
+            self.poller.watch(interruption.descriptor, for: .readable, token: Token.interruption)
+        else { throw NetworkError(.noResources(errno: ENOMEM), address: self.listener.path) }
     }
 
     func run() {
-        _ = poller.watch(listener.listener.descriptor, for: .readable, token: Token.listener)
-        _ = poller.watch(interruption.descriptor, for: .readable, token: Token.interruption)
         while !interruption.isRaised {
             poller.wait(until: mayHaveMore.contains(true) ? .start : nextAcceptance) { token, _ in
                 guard token >= UInt64(Token.firstConversation) else { return }
@@ -87,7 +88,8 @@ private final class ControlLoop: @unchecked Sendable {
 
     private func accept() {
         nextAcceptance = nil
-        while true {
+        // Each gets its turn before a newer one may take its place.
+        for _ in 0..<Self.mostConversations {
             let socket: Socket
             switch listener.listener.accept() {
             case .connection(let connected, _): socket = connected
@@ -96,11 +98,12 @@ private final class ControlLoop: @unchecked Sendable {
             }
             let slot = freeSlot()
             count += 1
-            _ = poller.watch(
-                socket.descriptor, for: [.readable, .writable], token: UInt64(slot + Token.firstConversation))
+            let token = UInt64(slot + Token.firstConversation)
+            guard poller.watch(socket.descriptor, for: [.readable, .writable], token: token) else { continue }
             conversations[slot] = Conversation(socket, number: count)
             mayHaveMore[slot] = true
         }
+        nextAcceptance = .start
     }
 
     /// Returns a free slot, closing the oldest conversation if there is none.
