@@ -19,9 +19,8 @@ import Threading
         let (buffer, isOver) = (try self.buffer(length: 4096), try #require(Interruption()))
         let hides = WorkerThread { while !isOver.isRaised { buffer.hideIfFree() } }
         var lost = 0
-        for _ in 0..<20_000 {
+        for _ in 0..<200_000 {
             buffer.addOwner()
-            buffer.show()
             if !buffer.removeOwner(staysShown: true) { lost += 1 }
         }
         isOver.raise()
