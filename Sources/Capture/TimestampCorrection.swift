@@ -13,8 +13,9 @@ public enum TimestampFault: Sendable, Hashable {
 /// Times that are replaced are those of arrival, less what usually passes between capture and arrival. A jump for good
 /// shifts all later times by the same amount, so that the driver's intervals remain.
 struct TimestampCorrection {
-    /// How far times may be off, and how long they may stand still.
-    private let patience: Duration
+    private let frameDuration: Duration
+    /// How far times may be off: cameras' clocks and busy machines are not exact.
+    private let tolerance: Duration
     /// What is added to the driver's times.
     private var shift = Duration.zero
     /// What usually passes from capture to arrival; nil before the first picture.
@@ -30,7 +31,10 @@ struct TimestampCorrection {
     /// A time that is further from its arrival says nothing: the driver has another clock.
     private static let plausibleAge = Duration.seconds(60)
 
-    init(frameDuration: Duration) { patience = frameDuration * 2 }
+    init(frameDuration: Duration) {
+        self.frameDuration = frameDuration
+        tolerance = max(frameDuration * 2, .milliseconds(100))
+    }
 
     /// A picture's time, and what was wrong with the driver's.
     struct Result {
@@ -46,18 +50,22 @@ struct TimestampCorrection {
     mutating func correct(_ claimed: Instant, arrival: Instant) -> Result {
         guard let lag else { return begin(claimed, arrival) }
         let expected = arrival - lag
-        // The driver's own times are right again after a jump of a single picture.
-        if (claimed - expected).magnitude < (claimed + shift - expected).magnitude { shift = .zero }
+        // The driver's own times are right again after a jump of a single picture. Of pictures that are read late, only
+        // some are where they would be expected.
+        if (claimed - expected).magnitude < tolerance, (claimed - last - frameDuration).magnitude < tolerance
+        {
+            shift = .zero
+        }
         var result = Result(time: claimed + shift, fault: shift == .zero ? nil : .jumped(.zero - shift))
         let (step, lead) = (result.time - latest.time, result.time - max(expected, arrival))
-        if step < .zero - patience || lead > patience {
+        if step < .zero - tolerance || lead > tolerance {
             shift += expected - result.time
             result = Result(time: expected, fault: .jumped(.zero - shift))
             latest = (expected, arrival)
         } else if step > .zero {
             latest = (result.time, arrival)
             adapt(to: arrival - result.time)
-        } else if arrival - latest.arrival >= patience {
+        } else if arrival - latest.arrival >= frameDuration * 2 {
             result = Result(time: hasMoved ? expected : max(expected, arrival), fault: .standing)
         }
         hasCorrected = hasCorrected || result.fault != nil

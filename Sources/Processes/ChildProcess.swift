@@ -43,12 +43,13 @@ public enum ChildProcess {
         var output: [UInt8] = []
         let isRead = read(ends.0, patience: patience, into: &output)
         guard let patience else { return ending(of: child, output) }
-        guard let waiting = ChildWait(child) else {
-            if !isRead { child.kill() }
-            return ending(of: child, output)
+        // Before somebody waits for it: afterwards its number may be another process's.
+        if !isRead { child.kill() }
+        guard let waiting = ChildWait(child) else { return ending(of: child, output) }
+        if isRead {
+            if let ending = waiting.ending(until: .now + patience) { return Self.ending(ending, output) }
+            child.kill()
         }
-        if isRead, let ending = waiting.ending(until: .now + patience) { return Self.ending(ending, output) }
-        child.kill()
         _ = waiting.ending(until: .now + lastPatience)
         return .silent
     }
@@ -60,9 +61,9 @@ public enum ChildProcess {
         var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while true {
             let ready = poll(&wait, 1, patience.map { Int32(clamping: $0.inMilliseconds) } ?? -1)
-            if ready == 0 { return false }
             if ready < 0, errno == EINTR { continue }
-            // Reading fails as well, or waits for what comes.
+            // Reading without a limit would wait for a driver that hangs.
+            guard ready > 0 else { return false }
             let count = Glibc.read(descriptor, &bytes, bytes.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return true }

@@ -189,8 +189,8 @@ extension SupervisedSource {
     private mutating func recover(from failure: CaptureError) throws(CaptureError) -> Bool {
         var failure = failure
         while true {
-            var outage = self.outage ?? beginOutage(failure)
             guard failure.recovery != .stop, source.reopen != nil else { throw failure }
+            var outage = self.outage ?? beginOutage(failure)
             let end = source.timeout.map { outage.start + $0 } ?? .distantFuture
             let last =
                 beginning.duration.flatMap { length in firstTimestamp.map { $0 + length } } ?? .distantFuture

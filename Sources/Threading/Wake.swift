@@ -12,7 +12,8 @@ public enum Wake: Sendable {
     /// The deadline has passed.
     case due
 
-    /// Waits until a descriptor is ready, an interruption is raised or the deadline passes. Signals do not end it.
+    /// Waits until a descriptor is ready, an interruption is raised or the deadline passes. Signals do not end it. A wait
+    /// that the system refuses (poll(2): EINVAL, ENOMEM) is over at once, as if it were interrupted.
     /// - Parameters:
     ///   - descriptor: negative for none.
     ///   - events: of poll(2): `POLLIN` or `POLLOUT`.
@@ -36,7 +37,8 @@ public enum Wake: Sendable {
             let count = withUnsafeMutablePointer(to: &descriptors) {
                 $0.withMemoryRebound(to: pollfd.self, capacity: 3) { poll($0, 3, milliseconds) }
             }
-            if count < 0 { continue }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return .interrupted }
             if descriptors.2.revents != 0 { return .interrupted }
             if descriptors.0.revents != 0 { return .ready }
             return descriptors.1.revents != 0 ? .otherReady : .due

@@ -34,9 +34,10 @@ public struct StandstillWatch: Sendable {
         -> Standstill?
     {
         let passed = clock.suspendedTime - suspended
-        if passed.magnitude >= Self.clockTolerance {
+        // The difference never decreases; a thread that is stopped between the two clocks sees it so.
+        if passed >= Self.clockTolerance {
             suspended += passed
-            if passed > .zero { return .suspended(passed) }
+            return .suspended(passed)
         }
         return late >= Self.lateness + usual ? .stopped(late) : nil
     }

@@ -39,7 +39,7 @@ import Testing
 
     @Test("kills a child that has written everything and does not end")
     func endless() {
-        #expect(run("echo abc; exec >&-; exec sleep 1000", patience: .milliseconds(50)) == .silent)
+        #expect(run("echo abc; exec >&-; exec sleep 20", patience: .seconds(1)) == .silent)
     }
 
     @Test("leaves no zombie, whoever keeps the child's output open")
@@ -47,22 +47,20 @@ import Testing
         let folder = TemporaryFolder()
         let file = folder.path("pid")
         // The second process keeps the pipe open when the first is killed.
-        #expect(run("echo $$ >\(file); sleep 5 & exec sleep 1000", patience: .milliseconds(300)) == .silent)
+        #expect(run("echo $$ >\(file); sleep 5 & exec sleep 20", patience: .seconds(2)) == .silent)
         let process = String(decoding: try WholeFile.read(file, atMost: 100), as: UTF8.self)
             .split(separator: "\n").first.flatMap { pid_t($0) }
         // Only a zombie is still there.
         #expect(kill(try #require(process), 0) == -1)
     }
 
-    @Test("raises the limit of descriptors, and children get the original")
+    @Test("children get the limit of descriptors that this process was started with")
     func descriptors() throws {
         var former = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former)
-        defer { setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former) }
-        var lower = rlimit(rlim_cur: min(1000, former.rlim_max), rlim_max: former.rlim_max)
-        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &lower)
-        let limit = DescriptorLimit.raise()
-        #expect(limit.count == Int(clamping: former.rlim_max))
+        // Not this process's own, which other tests need.
+        let lower = rlimit(rlim_cur: min(100, former.rlim_max), rlim_max: former.rlim_max)
+        let limit = DescriptorLimit(count: Int(clamping: former.rlim_max), original: lower)
         let (reader, writer) = try pipe()
         defer { close(reader) }
         do {

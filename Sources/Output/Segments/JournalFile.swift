@@ -3,8 +3,8 @@ import Glibc
 
 /// The file of a journal: lines after a header.
 ///
-/// A lock (flock(2)), where the file system has locks, lets one process at a time use it, and only its owner can open it. In a folder that others can
-/// write to, a file that another user put in its place is not read.
+/// A lock (flock(2)), where the file system has locks, lets one process at a time use it, and only its owner can open
+/// it. In a folder that others can write to, a file that another user put in its place is not read.
 final class JournalFile {
     private let path: String
     /// What the journal describes, for messages.

@@ -12,13 +12,13 @@ from schedule import Schedule
 
 UNAVAILABLE = 75  # a stage's status: this machine cannot have it
 BUSY = "while :; do :; done"
-LATER = ["nice", "-n", "10"]  # what has time
+LATER = ["nice", "-n", "10"]
 
 
 class Running:
     """A stage's processes."""
 
-    def __init__(self, stage, results, environment):
+    def __init__(self, stage, results, environment, has_time):
         self.stage = stage
         self.begin = time.monotonic()
         self.log = open(results.log(stage), "wb")
@@ -26,7 +26,7 @@ class Running:
         environment = {**environment, "LAB_TALLY": str(results.tally(stage))}
         # A session of its own, by which all that it leaves behind is found.
         self.process = subprocess.Popen(
-            isolated(stage), cwd=REPOSITORY, env=environment, stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.STDOUT, start_new_session=True
+            isolated(stage, has_time), cwd=REPOSITORY, env=environment, stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.STDOUT, start_new_session=True
         )
 
     @property
@@ -46,11 +46,11 @@ class Running:
                 pass
 
 
-def isolated(stage):
+def isolated(stage, has_time):
     command = [str(REPOSITORY / stage.command[0]), *stage.command[1:]]
     if not stage.is_online and os.geteuid() == 0 and shutil.which("ip"):
         command = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", *command]
-    return command if stage.is_real_time else [*LATER, *command]
+    return [*LATER, *command] if has_time else command
 
 
 class Run:
@@ -72,7 +72,7 @@ class Run:
         self.results.folder.mkdir(parents=True, exist_ok=True)
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-        loops = [subprocess.Popen([*LATER, "sh", "-c", BUSY]) for _ in range(self.load)]
+        loops = [subprocess.Popen(["sh", "-c", BUSY]) for _ in range(self.load)]
         try:
             while self.schedule.waiting or self.running:
                 self.begin_stages()
@@ -98,7 +98,7 @@ class Run:
             else:
                 (self.results.folder / f"{stage.name}.json").unlink(missing_ok=True)
                 self.results.tally(stage).unlink(missing_ok=True)
-                self.running[stage.name] = Running(stage, self.results, self.environment)
+                self.running[stage.name] = Running(stage, self.results, self.environment, not (self.load or stage.is_real_time))
 
     def is_met(self, name):
         need = next(stage for stage in self.stages if stage.name == name)
