@@ -170,6 +170,8 @@ import Testing
         (["level:low", "level:h264"], ["size", "device:test", "pace", "pace:no", "bitrate"], .refused),
         (["level:low", "level:h264"], ["max-bitrate", "max-bitrate:same", "max-bitrate:low"], .refused),
         (["level", "level:low", "level:h264"], ["size:large", "scale:large"], .refused),
+        // A raw stream's name says its codec.
+        (["codec:hevc"], ["output", "output:dated"], .refused), (["codec"], ["output:hevc"], .refused),
         // Outputs that are not files.
         (
             ["output:sent", "output:published"], segments + ["sync", "on-segment", "serve-on"],
@@ -219,7 +221,8 @@ import Testing
             arguments.append(need)
         }
         // A date in the output's name is one way to meet a requirement.
-        return names.contains { option($0) == "output" } ? arguments : arguments + ["a.h264"]
+        if names.contains(where: { option($0) == "output" }) { return arguments }
+        return arguments + [names.contains("codec:hevc") ? "a.h265" : "a.h264"]
     }
 
     private static func isSame(_ first: String, _ second: String) -> Bool {
