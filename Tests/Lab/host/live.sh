@@ -247,9 +247,9 @@ check "out: the report counts what was taken" report early.json 'outputs[0].writ
 check "orders: without descriptors they wait, and are carried out in the end" "$PYTHON" "$LAB/verify/no_descriptors.py" "$CAMREC"
 
 # More clients than there are descriptors
-mkdir crowd
-check "descriptors: clients are refused with the reason, and files lose nothing" "$PYTHON" "$LAB/verify/crowded_descriptors.py" "$CAMREC" 64 150 crowd/a.h264 crowd.json
-check "descriptors: every frame is in a file" report crowd.json 'outputs[0].written == 150' 'outputs[0].lost == 0'
+mkdir limits
+check "descriptors: clients are refused with the reason, and files lose nothing" "$PYTHON" "$LAB/verify/crowded_descriptors.py" "$CAMREC" 64 150 limits/a.h264 limits.json
+check "descriptors: every frame is in a file" report limits.json 'outputs[0].written == 150' 'outputs[0].lost == 0'
 
 # A terminal that was stopped by Ctrl-S
 check "terminal: a stopped one holds up neither receivers nor the end" "$PYTHON" "$LAB/verify/stopped_terminal.py" "$CAMREC" stopped.h264
