@@ -1,5 +1,6 @@
 import Glibc
 import Network
+import Time
 
 /// Why an output could not be created or written. `description` is one line: thing, cause, next step.
 public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -227,4 +228,15 @@ extension OutputError.Kind {
             default: .writeFailed(errno: code)
             }
     }
+}
+
+/// A time in which an output cannot be written.
+public struct OutputOutage: Sendable, Equatable {
+    /// The latest failure.
+    public var error: OutputError
+    /// When it began.
+    public let since: WallTime
+
+    /// An outage that has not ended.
+    public init(_ error: OutputError, since: WallTime) { (self.error, self.since) = (error, since) }
 }

@@ -93,7 +93,8 @@ final class StagedFile {
             guard let status = location.status, status.st_size == 0 else { return false }
             return FileIdentity(status) == FileIdentity(descriptor: placeholder)
         }
-        guard isInPlace() else { return EEXIST }
+        // Not EEXIST, for which the complete file would be removed: some file systems number a file anew at each look.
+        guard isInPlace() else { return ESTALE }
         let code = replace(by: name)
         if code != 0, isInPlace() { location.unlink() }
         return code

@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(
-        "a failure is no reason to try another way, and the complete file stays under the name that is told")
+        "other failures end the attempt, and the complete file keeps the name in the message")
     func kept() throws {
         var calls = calls(EPERM, links: true)
         calls.renameNew = { _, _, _ in EIO }

@@ -42,7 +42,7 @@ import Testing
         #expect(run("echo abc; exec >&-; exec sleep 20", patience: .seconds(1)) == .silent)
     }
 
-    @Test("leaves no zombie, whoever keeps the child's output open")
+    @Test("leaves no zombie, even if another process keeps the child's output open")
     func zombie() throws {
         let folder = TemporaryFolder()
         let file = folder.path("pid")

@@ -77,7 +77,7 @@ final class JournalFile {
         keepOwner(of: opened)
         let text = Self.header + "\n" + lines.joined()
         // Nobody else can have locked a file that was just created.
-        lockFailure = Self.lock(opened, calls)
+        let lockFailure = Self.lock(opened, calls)
         guard write(text, to: opened), fdatasync(opened) == 0,
             renameat(location.folder, temporary, location.folder, location.name) == 0
         else {
@@ -87,7 +87,7 @@ final class JournalFile {
             throw OutputError(.notCreated(errno: code), output: path)
         }
         close(descriptor)
-        (descriptor, isCutOff) = (opened, false)
+        (descriptor, self.lockFailure, isCutOff) = (opened, lockFailure, false)
     }
 
     private static func location(_ path: String) throws(OutputError) -> FileLocation {
