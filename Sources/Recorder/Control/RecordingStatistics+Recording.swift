@@ -21,7 +21,9 @@ extension RecordingStatistics {
         restarts = counters[.sourceRestarts]
         (motionEvents, moving) = (motion?.count, motion?.isMoving)
         self.outputs = outputs.map(Output.init)
-        if !isPaused { state = Self.state(of: outputs.filter { $0.folder != nil }.map(\.outage)) }
+        if !isPaused {
+            state = Self.state(of: outputs.filter { $0.folder != nil && $0.choice.hasPictures }.map(\.outage))
+        }
         receivers = outputs.flatMap { ReceiverReport.all(of: $0.receivers, output: $0.name) }
             .filter { $0.left == nil }
     }
