@@ -113,7 +113,7 @@ struct PlaySession {
         }
     }
 
-    /// How long the end waits for a sound server that does not respond.
+    /// How long the beginning and the end each wait for a sound server that does not respond.
     private static let patience = Duration.seconds(1)
 
     /// Where pictures are displayed.
@@ -144,7 +144,9 @@ struct PlaySession {
         }
         let (sdl, console) = (screen.window.sdl, console)
         let player = SoundPlayer(
-            feed, open: { () throws(PlayError) in try Speaker(sdl) }, warn: { console.warn($0) })
+            feed, open: { () throws(PlayError) in try Speaker(sdl) },
+            ready: { [presentation = screen.presentation] in presentation.beginTime(at: $0) },
+            warn: { console.warn($0) })
         live?.whenChanged(
             arrival: { [weak player] in player?.noteChange() },
             beginning: { [weak player] in player?.dropHeld() })
@@ -178,7 +180,12 @@ struct PlaySession {
         }
         defer { handler.disarm() }
         guard let thread = WorkerThread(body: { task.run() }) else { throw .noResources }
+        // The sound of a file's beginning is heard, however long the loudspeaker takes to open.
+        if player.sound != nil, player.liveSound == nil {
+            screen.presentation.holdTime(patience: Self.patience)
+        }
         let plays = player.sound?.start() == true
+        if !plays { screen.presentation.beginTime(at: .now) }
         var failure: PlayError?
         do throws(PlayError) { try screen.window.run() } catch { failure = error }
         screen.presentation.end()

@@ -93,7 +93,7 @@ extension Presentation {
     func restart() {
         monitor.withLock {
             current.lateCount += waiting.removeAll()
-            clock.restart(now: .now)
+            clock.restart()
             (showsNext, lateness) = (clock.isPaused, .zero)
         }
         changeClock()
@@ -122,21 +122,29 @@ extension Presentation {
     private func wait(until due: Duration) -> Bool {
         while !interruption.isRaised {
             if monitor.withLock({ jump != nil }) { return false }
-            let (remaining, begins): (Duration?, Bool) = monitor.withLock {
-                let begins = clock.moment(of: due) == nil
-                let remaining = clock.remaining(until: due, now: .now)
-                return (clock.isPaused && !showsNext ? nil : remaining, begins && !clock.isPaused)
-            }
-            if begins { changeClock() }
-            if let remaining, remaining <= .zero { return true }
-            sleep(for: remaining)
+            let (end, isNews) = monitor.withLock { moment(ofPictureDue: due) }
+            if isNews { changeClock() }
+            if end <= .now { return true }
+            sleep(until: end)
         }
         return false
     }
 
-    /// Waits until the viewer pauses, resumes, seeks or quits; nil for no time limit.
-    private func sleep(for duration: Duration?) {
-        let deadline = duration.map { Instant.now + $0 }
+    /// When to show a picture, or to ask again; and whether the clock has begun to run. The lock is held.
+    private func moment(ofPictureDue due: Duration) -> (Instant, isNews: Bool) {
+        let now = Instant.now
+        let stood = clock.moment(of: due) == nil
+        if let end = clock.holdEnd, end <= now { clock.release(at: now) }
+        let isFirst = !clock.hasBegun
+        let end = now + clock.remaining(until: due, now: now)
+        let isNews = stood && !clock.stands
+        if clock.isPaused { return (showsNext ? end : .distantFuture, isNews) }
+        return (isFirst ? end : clock.holdEnd ?? end, isNews)
+    }
+
+    /// Waits until the viewer pauses, resumes, seeks or quits, or the loudspeaker is ready.
+    private func sleep(until end: Instant) {
+        let deadline = end == .distantFuture ? nil : end
         if interruption.wait(for: wakeUp.descriptor, until: deadline) == .ready { wakeUp.sleep() }
     }
 }
@@ -149,6 +157,22 @@ extension Presentation {
 
     /// When something at a time of the file is due; nil before the first picture, and in a pause.
     func moment(of time: Duration) -> Instant? { monitor.withLock { clock.moment(of: time) } }
+
+    /// Shows the first picture, but lets no time pass before `beginTime`, or for longer than `patience`. Call it before
+    /// pictures come.
+    func holdTime(patience: Duration) { monitor.withLock { clock.hold(patience: patience) } }
+
+    /// Lets the time pass from a moment on, when the loudspeaker can be heard.
+    func beginTime(at moment: Instant) {
+        let isNews = monitor.withLock {
+            guard clock.isHeld else { return false }
+            clock.release(at: moment)
+            return true
+        }
+        guard isNews else { return }
+        wakeUp.wake()
+        changeClock()
+    }
 
     /// Sets a callback for a clock that starts, stops or jumps; any thread may call it.
     func whenClockChanges(_ body: @escaping @Sendable () -> Void) {

@@ -25,7 +25,7 @@ import Time
         #expect(clock.moment(of: .nanoseconds(600)) == nil)
         clock.togglePause(now: Self.at(1250))
         #expect(clock.moment(of: .nanoseconds(600)) == Self.at(1300))
-        clock.restart(now: Self.at(1300))
+        clock.restart()
         #expect(clock.moment(of: .nanoseconds(600)) == nil)
     }
 
@@ -47,10 +47,39 @@ import Time
         var clock = PlaybackClock()
         _ = clock.remaining(until: .nanoseconds(0), now: Self.at(1000))
         clock.togglePause(now: Self.at(1010))
-        clock.restart(now: Self.at(5000))
+        clock.restart()
         #expect(clock.lateness(of: .nanoseconds(0), now: Self.at(5000)) == nil)
         #expect(clock.remaining(until: .nanoseconds(90_000), now: Self.at(5000)) == .zero)
         clock.togglePause(now: Self.at(5020))
         #expect(clock.remaining(until: .nanoseconds(90_040), now: Self.at(5020)) == .nanoseconds(40))
+    }
+
+    @Test(
+        "a clock that is held shows the first picture, and begins when it is released, or when patience ends")
+    func hold() {
+        var clock = PlaybackClock()
+        clock.hold(patience: .nanoseconds(400))
+        #expect(clock.holdEnd == nil)
+        #expect(clock.remaining(until: .nanoseconds(500), now: Self.at(1000)) == .zero)
+        #expect(clock.holdEnd == Self.at(1400))
+        #expect(clock.moment(of: .nanoseconds(500)) == nil)
+        clock.release(at: Self.at(1230))
+        #expect(clock.holdEnd == nil)
+        #expect(clock.moment(of: .nanoseconds(540)) == Self.at(1270))
+        clock.release(at: Self.at(1300))
+        #expect(clock.moment(of: .nanoseconds(540)) == Self.at(1270))
+    }
+
+    @Test(
+        "a pause that begins while the clock is held ends when the viewer says so", arguments: [true, false])
+    func pauseInHold(resumesFirst: Bool) {
+        var clock = PlaybackClock()
+        clock.hold(patience: .nanoseconds(400))
+        _ = clock.remaining(until: .zero, now: Self.at(1000))
+        clock.togglePause(now: Self.at(1010))
+        if resumesFirst { clock.togglePause(now: Self.at(1020)) }
+        clock.release(at: Self.at(1100))
+        if !resumesFirst { clock.togglePause(now: Self.at(1200)) }
+        #expect(clock.moment(of: .nanoseconds(40)) == Self.at(resumesFirst ? 1140 : 1240))
     }
 }

@@ -160,4 +160,27 @@ import Time
         presentation.seek(by: .seconds(10))
         #expect(presentation.takeJump() == nil)
     }
+
+    @Test("the first picture is shown while the loudspeaker opens, and the second waits for it")
+    func hold() throws {
+        presentation.holdTime(patience: .seconds(1_000_000))
+        try show(1, at: .zero)
+        #expect(take() == 1)
+        #expect(presentation.moment(of: .zero) == nil)
+        let beginning = Instant.now
+        let thread = WorkerThread { [presentation] in presentation.beginTime(at: beginning) }
+        try show(2, at: .nanoseconds(1))
+        thread?.join()
+        #expect(take() == 2)
+        #expect(presentation.moment(of: .zero) == beginning)
+    }
+
+    @Test("a loudspeaker that does not open holds nothing up for longer than patience")
+    func patience() throws {
+        presentation.holdTime(patience: .nanoseconds(1))
+        try show(1, at: .zero)
+        try show(2, at: .nanoseconds(1))
+        #expect(take() == 2)
+        #expect(presentation.moment(of: .zero) != nil)
+    }
 }

@@ -9,6 +9,7 @@ final class SoundPlayer: @unchecked Sendable {
     private let feed: any SoundFeed
     /// Nil once the thread has ended.
     private var open: (() throws(PlayError) -> Speaker)?
+    private let noteReady: @Sendable (Instant) -> Void
     private let warn: @Sendable (String) -> Void
     private let monitor = Monitor()
     private var (isStopped, hasEnded) = (false, false)
@@ -26,13 +27,17 @@ final class SoundPlayer: @unchecked Sendable {
 
     /// - Parameters:
     ///   - open: opens the loudspeaker, on the sound's thread, once there is sound.
+    ///   - ready: told, at least once, from when on the first sound can be heard; now if there is none to wait for.
     ///   - warn: takes a line for the viewer.
     init(
         _ feed: any SoundFeed, open: @escaping () throws(PlayError) -> Speaker,
-        warn: @escaping @Sendable (String) -> Void
+        ready: @escaping @Sendable (Instant) -> Void, warn: @escaping @Sendable (String) -> Void
     ) {
-        (self.feed, self.open, self.warn) = (feed, open, warn)
+        (self.feed, self.open, self.noteReady, self.warn) = (feed, open, ready, warn)
     }
+
+    /// How long the first packet takes from the file to the loudspeaker's queue, with much to spare.
+    private static let preparation = Duration.milliseconds(20)
 
     /// Starts the thread, which plays until it is stopped.
     /// - Returns: false if the system allows no more threads.
@@ -75,6 +80,7 @@ extension SoundPlayer {
         if let open {
             do throws(PlayError) { try play(open) } catch { warn(error.description) }
         }
+        noteReady(.now)
         // SDL must not be ended by this thread, if it is the last one that refers to it.
         monitor.withLock {
             open = nil
@@ -103,11 +109,16 @@ extension SoundPlayer {
                 let opened = if let speaker { speaker } else { try open() }
                 (speaker, decoder) = (opened, makeDecoder(description, for: opened))
                 schedule.restart()
+                noteReady(.now + opened.delay + Self.preparation)
             case .packet(let packet)?:
                 guard let speaker, let playing = decoder else { continue }
                 if !play(packet, playing, on: speaker) { decoder = nil }
-            case .later(let time)?: wait(since: seen, until: time)
-            case nil: wait(since: seen, until: .distantFuture)
+            case .later(let time)?:
+                noteReady(.now)
+                wait(since: seen, until: time)
+            case nil:
+                noteReady(.now)
+                wait(since: seen, until: .distantFuture)
             }
         }
     }
