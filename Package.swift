@@ -66,69 +66,60 @@ let package = Package(
         .target(
             name: "CBuild",
             cSettings: commit.isEmpty ? [] : [.define("CAMREC_COMMIT", to: "\"\(commit)\"")]),
-        .target(name: "Text"),
-        .target(name: "Time"),
-        .target(name: "Threading", dependencies: ["Time"]),
+        .target(name: "CamPlatform", dependencies: ["CLinux"]),
         .target(
-            name: "Terminal",
+            name: "CamCommandLine",
             dependencies: [
-                "CBuild", "Text", "Threading", "Time",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "CBuild", "CamPlatform", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
-        .target(name: "Files", dependencies: ["CLinux", "Time"]),
-        .target(name: "Processes", dependencies: ["CLinux", "Threading", "Time"]),
-        .target(name: "Network", dependencies: ["CLinux", "CFFmpeg", "CTLS", "Files", "Threading", "Time"]),
-        .target(name: "Pictures", dependencies: ["CV4L2", "Time"]),
-        .target(name: "Motion", dependencies: ["Pictures", "Time"]),
-        .target(name: "Bitstream", dependencies: ["Pictures", "Time"]),
-        .target(name: "Sound", dependencies: ["Files", "Threading", "Time", "CFFmpeg", "CSound"]),
-        .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
+        .target(name: "CamNetworking", dependencies: ["CLinux", "CFFmpeg", "CTLS", "CamPlatform"]),
+        .target(name: "CamPictures", dependencies: ["CV4L2", "CamPlatform"]),
+        .target(name: "Bitstream", dependencies: ["CamPictures", "CamPlatform"]),
+        .target(name: "CamSound", dependencies: ["CamPlatform", "CFFmpeg", "CSound"]),
+        .target(name: "CamAcceleration", dependencies: ["CamPlatform", "CVAAPI", "CFFmpeg"]),
         .target(
-            name: "Images", dependencies: ["Acceleration", "Pictures", "Time", "CFFmpeg"]),
+            name: "CamConversion", dependencies: ["CamAcceleration", "CamPictures", "CamPlatform", "CFFmpeg"]),
         .target(
             name: "Capture",
-            dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Text", "Threading", "Time"]),
+            dependencies: ["CamPictures", "CV4L2", "CYUV", "CamPlatform"]),
         .target(
             name: "Encoder",
             dependencies: [
-                "Acceleration", "Pictures", "Bitstream", "Files", "Text", "Threading", "Time", "CVAAPI",
-                "CFFmpeg", "CColor", "CGlyphs", "CYUV",
+                "CamAcceleration", "CamPictures", "Bitstream", "CamPlatform", "CVAAPI", "CFFmpeg", "CColor",
+                "CGlyphs", "CYUV",
             ]),
         .target(
             name: "Decoder",
             dependencies: [
-                "Acceleration", "Pictures", "Images", "Bitstream", "Time", "CVAAPI", "CFFmpeg", "CScale",
+                "CamAcceleration", "CamPictures", "CamConversion", "Bitstream", "CamPlatform", "CVAAPI",
+                "CFFmpeg", "CScale",
             ]),
         .target(
             name: "Output",
             dependencies: [
-                "Pictures", "Bitstream", "Files", "Network", "Sound", "Threading", "Time", "CFFmpeg",
-                "CFormat",
+                "CamPictures", "Bitstream", "CamPlatform", "CamNetworking", "CamSound", "CFFmpeg", "CFormat",
             ]),
-        .target(name: "ControlProtocol"),
+        .target(name: "CamControlProtocol"),
         .target(
-            name: "Recorder",
+            name: "CamRecorder",
             dependencies: [
-                "ControlProtocol", "Pictures", "Images", "Capture", "Decoder", "Encoder", "Motion", "Output",
-                "Bitstream", "Files", "Network", "Processes", "Sound", "Text", "Threading", "Time",
+                "CamControlProtocol", "CamPictures", "CamConversion", "Capture", "Decoder", "Encoder",
+                "Output", "Bitstream", "CamPlatform", "CamNetworking", "CamSound",
             ]),
         .target(
-            name: "Inspection", dependencies: ["Bitstream", "Time"],
+            name: "CamInspection", dependencies: ["Bitstream", "CamPlatform"],
             resources: [.embedInCode("Page/page.css"), .embedInCode("Page/page.js")]),
-        .target(name: "Settings", dependencies: ["Files", "Text"]),
         .target(
-            name: "Diagnostics",
+            name: "CamDiagnostics",
             dependencies: [
-                "Acceleration", "Settings", "Pictures", "Capture", "Encoder", "Decoder", "Bitstream", "Files",
-                "Sound", "Threading", "Time",
+                "CamAcceleration", "CamPlatform", "CamPictures", "Capture", "Encoder", "Decoder", "Bitstream",
+                "CamSound",
             ]),
-        .target(name: "HTTPText"),
         .target(
-            name: "Web",
+            name: "CamWeb",
             dependencies: [
-                "Bitstream", "CCrypt", "ControlProtocol", "Files", "HTTPText", "Network", "Output",
-                "Settings", "Sound", "Threading", "Time",
-                .product(name: "NIOCore", package: "swift-nio"),
+                "Bitstream", "CCrypt", "CamControlProtocol", "CamPlatform", "CamNetworking", "Output",
+                "CamSound", .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
@@ -146,103 +137,96 @@ let package = Package(
         .executableTarget(
             name: "camrec",
             dependencies: [
-                "Acceleration", "ControlProtocol", "Recorder", "Inspection", "Settings", "Diagnostics",
-                "Text", "Pictures", "Capture", "Encoder", "Motion", "Output", "Bitstream", "Files", "Network",
-                "Processes", "Sound", "Terminal", "Threading", "Time",
+                "CamAcceleration", "CamControlProtocol", "CamRecorder", "CamInspection", "CamPlatform",
+                "CamDiagnostics", "CamPictures", "Capture", "Encoder", "Output", "Bitstream", "CamNetworking",
+                "CamSound", "CamCommandLine",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["link-order.txt"], linkerSettings: [compact]),
         .executableTarget(
             name: "camplay",
             dependencies: [
-                "Acceleration", "Decoder", "Images", "Output", "Pictures", "Bitstream", "Files", "Network",
-                "Sound", "Terminal", "Text", "Threading", "Time", "CSDL2",
+                "CamAcceleration", "Decoder", "CamConversion", "Output", "CamPictures", "Bitstream",
+                "CamPlatform", "CamNetworking", "CamSound", "CamCommandLine", "CSDL2",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], linkerSettings: [compact]),
         .executableTarget(
             name: "camweb",
             dependencies: [
-                "Network", "Processes", "Terminal", "Threading", "Web",
+                "CamNetworking", "CamPlatform", "CamCommandLine", "CamWeb",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], linkerSettings: [compact]),
-        .target(name: "TestSupport", dependencies: ["Pictures", "Files", "Time"], path: "Tests/TestSupport"),
+        .target(
+            name: "TestSupport", dependencies: ["CamPictures", "CamPlatform"], path: "Tests/TestSupport"),
         .testTarget(
-            name: "PicturesTests", dependencies: ["Pictures", "Threading", "Time", "CV4L2", "TestSupport"]),
+            name: "CamPicturesTests", dependencies: ["CamPictures", "CamPlatform", "CV4L2", "TestSupport"]),
         .testTarget(
-            name: "ImagesTests", dependencies: ["Images", "Pictures", "Time"]),
-        .testTarget(name: "BitstreamTests", dependencies: ["Bitstream", "Pictures", "Time", "TestSupport"]),
+            name: "CamConversionTests", dependencies: ["CamConversion", "CamPictures", "CamPlatform"]),
+        .testTarget(
+            name: "BitstreamTests", dependencies: ["Bitstream", "CamPictures", "CamPlatform", "TestSupport"]),
         .testTarget(
             name: "CaptureTests",
-            dependencies: ["Capture", "Pictures", "Files", "Threading", "Time", "CV4L2", "TestSupport"]),
+            dependencies: ["Capture", "CamPictures", "CamPlatform", "CV4L2", "TestSupport"]),
         .target(
             name: "CTestJPEG", path: "Tests/CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .target(name: "CTestAllocations", path: "Tests/CTestAllocations"),
         .testTarget(
             name: "EncoderTests",
             dependencies: [
-                "Encoder", "Capture", "Pictures", "Bitstream", "Time", "CColor", "CFFmpeg", "CGlyphs", "CYUV",
-                "CTestJPEG",
-                "CTestAllocations",
-                "TestSupport", "Threading",
+                "Encoder", "Capture", "CamPictures", "Bitstream", "CamPlatform", "CColor", "CFFmpeg",
+                "CGlyphs", "CYUV", "CTestJPEG", "CTestAllocations", "TestSupport",
             ]),
         .testTarget(
             name: "DecoderTests",
             dependencies: [
-                "Decoder", "Encoder", "Capture", "Pictures", "Bitstream", "Time", "CFFmpeg", "TestSupport",
+                "Decoder", "Encoder", "Capture", "CamPictures", "Bitstream", "CamPlatform", "CFFmpeg",
+                "TestSupport",
             ]),
         .target(
             name: "CTestFormat", path: "Tests/CTestFormat",
             linkerSettings: [.linkedLibrary("avformat"), .linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
         .testTarget(
-            name: "NetworkTests", dependencies: ["Network", "Threading", "Time", "CTLS", "TestSupport"]),
+            name: "CamNetworkingTests", dependencies: ["CamNetworking", "CamPlatform", "CTLS", "TestSupport"]),
         .testTarget(
             name: "OutputTests",
             dependencies: [
-                "Output", "Pictures", "Bitstream", "Files", "Network", "Sound", "Threading", "Time",
-                "CFFmpeg", "CTestFormat", "CTestAllocations", "TestSupport",
+                "Output", "CamPictures", "Bitstream", "CamPlatform", "CamNetworking", "CamSound", "CFFmpeg",
+                "CTestFormat", "CTestAllocations", "TestSupport",
             ]),
         .testTarget(
             name: "CamrecTests",
             dependencies: [
-                "camrec", "Acceleration", "Capture", "Recorder", "Encoder", "Output", "Bitstream", "Pictures",
-                "Terminal", "TestSupport", "Time",
+                "camrec", "CamAcceleration", "Capture", "CamRecorder", "Encoder", "Output", "Bitstream",
+                "CamPictures", "CamCommandLine", "TestSupport", "CamPlatform",
             ]),
         .testTarget(
             name: "CamplayTests",
             dependencies: [
-                "camplay", "Decoder", "Pictures", "Bitstream", "Sound", "Threading", "Time", "CFFmpeg",
+                "camplay", "Decoder", "CamPictures", "Bitstream", "CamSound", "CamPlatform", "CFFmpeg",
                 "TestSupport",
             ]),
-        .testTarget(name: "HTTPTextTests", dependencies: ["HTTPText"]),
         .testTarget(
-            name: "WebTests",
+            name: "CamWebTests",
             dependencies: [
-                "Web", "Bitstream", "Files", "HTTPText", "Network", "Settings", "Threading", "Time",
-                "CTestFormat", "TestSupport",
+                "CamWeb", "Bitstream", "CamPlatform", "CamNetworking", "CTestFormat", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         .testTarget(
-            name: "MotionTests",
-            dependencies: ["Motion", "Encoder", "Pictures", "Time", "CTestAllocations", "TestSupport"]),
+            name: "CamSoundTests",
+            dependencies: ["CamSound", "CamPlatform", "CFFmpeg", "TestSupport"]),
+        .testTarget(name: "CamPlatformTests", dependencies: ["CamPlatform", "TestSupport"]),
+        .testTarget(name: "CamInspectionTests", dependencies: ["CamInspection", "Bitstream", "CamPlatform"]),
         .testTarget(
-            name: "SoundTests",
-            dependencies: ["Sound", "Files", "Threading", "Time", "CFFmpeg", "TestSupport"]),
-        .testTarget(name: "TimeTests", dependencies: ["Time", "TestSupport"]),
-        .testTarget(name: "ProcessesTests", dependencies: ["Files", "Processes", "TestSupport"]),
-        .testTarget(name: "TextTests", dependencies: ["Text"]),
-        .testTarget(name: "InspectionTests", dependencies: ["Inspection", "Bitstream", "Time"]),
-        .testTarget(name: "SettingsTests", dependencies: ["Settings"]),
+            name: "CamDiagnosticsTests",
+            dependencies: ["CamDiagnostics", "CamPlatform", "Bitstream", "CamPictures", "TestSupport"]),
+        .testTarget(name: "CamControlProtocolTests", dependencies: ["CamControlProtocol"]),
         .testTarget(
-            name: "DiagnosticsTests",
-            dependencies: ["Diagnostics", "Settings", "Bitstream", "Pictures", "TestSupport"]),
-        .testTarget(name: "ControlProtocolTests", dependencies: ["ControlProtocol"]),
-        .testTarget(
-            name: "RecorderTests",
+            name: "CamRecorderTests",
             dependencies: [
-                "ControlProtocol", "Recorder", "Images", "Pictures", "Capture", "Encoder", "Motion", "Output",
-                "Bitstream", "Files", "Network", "Processes", "Sound", "Threading", "Time", "CV4L2",
+                "CamControlProtocol", "CamRecorder", "CamConversion", "CamPictures", "Capture", "Encoder",
+                "Output", "Bitstream", "CamPlatform", "CamNetworking", "CamSound", "CV4L2",
                 "CTestAllocations", "TestSupport",
             ]),
     ],
@@ -267,7 +251,7 @@ where ["Bitstream", "CColor", "CYUV", "CGlyphs", "EncoderTests"].contains(target
 
 /// A release build optimizes only those tests that count allocations, which code that is not optimized makes itself:
 /// the rest would take as long to compile as the programs.
-let counting = ["EncoderTests", "MotionTests", "OutputTests", "RecorderTests"]
+let counting = ["EncoderTests", "OutputTests", "CamRecorderTests"]
 
 for target in package.targets where target.type == .test && !counting.contains(target.name) {
     target.swiftSettings = [.unsafeFlags(["-Onone"], .when(configuration: .release))]

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 extension AccessUnit {
     /// The frame rate in the VUI of the access unit's first sequence parameter set; `nil` if there is no set,

@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// The bytes of one coded picture, contiguous and normalised: each NAL unit after `00 00 00 01`.
 ///

@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// The bits of a stream in a window of capture time that slides by access unit.
 ///

@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// Turns an encoder's packets into access units of the guaranteed shape.
 ///

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// What the VUI of either codec says of colours and pixels (H.264 E.2.1, H.265 E.3.1).
 public protocol VideoUsability {

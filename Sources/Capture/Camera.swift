@@ -1,7 +1,7 @@
 import CV4L2
-import Files
+import CamPlatform
 import Glibc
-import Pictures
+import CamPictures
 
 /// An open V4L2 capture node that is not streaming yet.
 ///

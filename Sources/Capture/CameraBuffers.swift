@@ -1,6 +1,6 @@
 import CV4L2
 import Glibc
-import Pictures
+import CamPictures
 
 /// A camera's buffers, all of them queued.
 struct CameraBuffers {

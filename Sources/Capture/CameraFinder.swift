@@ -1,5 +1,5 @@
 import Glibc
-import Pictures
+import CamPictures
 import Synchronization
 
 /// Finds a disconnected camera and reopens it, under whatever name the kernel now gives it.

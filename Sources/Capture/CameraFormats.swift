@@ -1,6 +1,6 @@
 import CV4L2
 import Glibc
-import Pictures
+import CamPictures
 
 /// One pixel format of a camera, with its sizes.
 public struct CameraFormat: Sendable, Hashable {

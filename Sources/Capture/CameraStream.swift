@@ -1,7 +1,7 @@
 import CV4L2
 import Glibc
-import Pictures
-import Time
+import CamPictures
+import CamPlatform
 
 /// A camera's stream: V4L2 buffers, mapped, queued and dequeued by the capture thread alone.
 public final class CameraStream: CaptureStream {

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// A colour of the test pattern, in RGB.
 struct TestColor {

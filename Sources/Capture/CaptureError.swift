@@ -1,6 +1,6 @@
 import Glibc
-import Pictures
-import Time
+import CamPictures
+import CamPlatform
 
 /// Why a source could not be opened or stopped delivering. `description` is one line: thing, cause, next step.
 public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible {

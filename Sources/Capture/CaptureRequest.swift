@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// What is requested from a source; nil leaves the choice to the source.
 public struct CaptureRequest: Sendable, Hashable {

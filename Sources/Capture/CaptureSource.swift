@@ -1,6 +1,6 @@
 import Glibc
-import Pictures
-import Text
+import CamPictures
+import CamPlatform
 
 /// Opens whatever `--device` names.
 public enum CaptureSource {

@@ -1,5 +1,5 @@
-import Pictures
-import Time
+import CamPictures
+import CamPlatform
 
 /// A source of pictures: a camera, a file, the test pattern.
 ///

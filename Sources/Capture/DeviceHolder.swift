@@ -1,4 +1,4 @@
-import Files
+import CamPlatform
 import Glibc
 
 /// Finds the program that has a device open, from what /proc shows this user.

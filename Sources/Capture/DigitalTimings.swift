@@ -1,5 +1,5 @@
 import CV4L2
-import Pictures
+import CamPictures
 
 /// The size and rate of the signal at an HDMI or SDI input. A driver measures them, but applies them only on
 /// request (V4L2 specification, "Digital Video (DV) Timings").

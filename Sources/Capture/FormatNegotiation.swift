@@ -1,6 +1,6 @@
 import CV4L2
 import Glibc
-import Pictures
+import CamPictures
 
 /// Negotiates a format, size and rate with a driver.
 ///

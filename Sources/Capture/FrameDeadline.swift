@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// When a silent camera counts as frozen: two seconds and five frame intervals after its last frame, or five
 /// seconds and five frame intervals after it was started.

@@ -1,6 +1,6 @@
 import CV4L2
-import Pictures
-import Time
+import CamPictures
+import CamPlatform
 
 /// The buffers of a pool of ordinary memory that nobody holds: the equivalent of a camera driver's queue. Used
 /// only by the capture thread.

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// The frame header of a JPEG (ITU-T T.81, B.2.2).
 struct JPEGHeader: Equatable {

@@ -1,5 +1,5 @@
 import CV4L2
-import Files
+import CamPlatform
 import Glibc
 
 /// Where sysfs places a video node: its hardware, and which of that hardware's nodes it is.

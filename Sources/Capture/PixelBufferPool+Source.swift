@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 extension PixelBufferPool {
     /// Creates a pool of ordinary memory, for a source that is not a device.

@@ -1,5 +1,5 @@
-import Pictures
-import Time
+import CamPictures
+import CamPlatform
 
 /// Measures the rate of pictures, if the driver does not report it.
 struct RateMeter {

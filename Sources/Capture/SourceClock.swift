@@ -1,5 +1,5 @@
 import CV4L2
-import Time
+import CamPlatform
 
 /// The time, and waiting for descriptors, as the sources see them.
 protocol SourceClock: TimeSource, AnyObject {

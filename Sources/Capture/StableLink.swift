@@ -1,4 +1,4 @@
-import Files
+import CamPlatform
 import Glibc
 
 /// udev's links to a camera, which stay the same when /dev/videoN is renumbered.

@@ -1,5 +1,5 @@
-import Pictures
-import Time
+import CamPictures
+import CamPlatform
 
 /// The picture of the test source: colour bars, a grey ramp, a moving square, and the frame's number twice, as
 /// digits for people and as a row of black and white blocks for programs. A live source also draws the time of

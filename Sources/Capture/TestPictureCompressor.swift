@@ -1,7 +1,7 @@
 import CYUV
 import Glibc
-import Pictures
-import Time
+import CamPictures
+import CamPlatform
 
 /// Test pictures as Motion JPEG: drawn in RGB, then compressed into the stream's buffer.
 ///

@@ -1,5 +1,5 @@
-import Pictures
-import Time
+import CamPictures
+import CamPlatform
 
 /// A camera for machines without one: a moving pattern with the frame's number and, if it is live, the time of
 /// capture, at any size and rate, in any format that camrec reads itself.

@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// What is wrong with the times at which a driver says pictures were captured.
 public enum TimestampFault: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import CV4L2
-import Pictures
+import CamPictures
 
 /// Builds the `v4l2_buffer` of a call and reads it afterwards, single- and multi-planar alike.
 ///

@@ -1,5 +1,5 @@
 import CV4L2
-import Pictures
+import CamPictures
 
 extension ColorEncoding {
     /// The driver's colour information, with V4L2's own rules for what it leaves open

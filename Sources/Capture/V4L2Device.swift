@@ -1,5 +1,5 @@
 import CV4L2
-import Files
+import CamPlatform
 import Glibc
 
 /// An open device node, closed by its last owner. Used by one thread only.

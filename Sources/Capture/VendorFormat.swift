@@ -1,6 +1,6 @@
 import CYUV
 import Glibc
-import Pictures
+import CamPictures
 
 /// Formats that only libv4lconvert may know.
 enum VendorFormat {

@@ -1,4 +1,4 @@
-import Files
+import CamPlatform
 
 /// The video device nodes of this machine.
 public enum VideoNode {

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// The first line of a YUV4MPEG2 file.
 struct Y4MHeader {

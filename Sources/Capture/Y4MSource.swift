@@ -1,7 +1,7 @@
 import CV4L2
 import Glibc
-import Pictures
-import Time
+import CamPictures
+import CamPlatform
 
 /// A YUV4MPEG2 file instead of a camera: 8-bit 4:2:0, 4:2:2, 4:4:4 or luma only.
 ///

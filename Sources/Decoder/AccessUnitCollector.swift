@@ -1,6 +1,6 @@
 import Bitstream
 import CFFmpeg
-import Time
+import CamPlatform
 
 /// Assembles NAL units into access units.
 struct AccessUnitCollector: ~Copyable {

@@ -1,6 +1,6 @@
 import Bitstream
 import CFFmpeg
-import Time
+import CamPlatform
 
 /// Splits an Annex B byte stream, in chunks of any size, into access units, byte for byte.
 ///

@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// When the latest access units arrived, by their numbers.
 struct ArrivalTimes {

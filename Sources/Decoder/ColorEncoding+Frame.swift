@@ -1,5 +1,5 @@
 import CFFmpeg
-import Pictures
+import CamPictures
 
 extension ColorEncoding {
     /// The encoding that is needed to show a picture: if the stream does not state a matrix, BT.601 up to 576

@@ -1,6 +1,6 @@
 import CFFmpeg
-import Pictures
-import Time
+import CamPictures
+import CamPlatform
 
 /// One decoded picture: a reference to a buffer from the decoder's pool, returned when the picture is
 /// destroyed.

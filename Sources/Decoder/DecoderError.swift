@@ -1,5 +1,5 @@
 import Bitstream
-import Images
+import CamConversion
 
 /// Why pictures could not be decoded, converted or stored at all. `description` is one line: thing, cause, next
 /// step. A damaged stream is not an error: a decoder continues at the next IDR.

@@ -1,8 +1,8 @@
-import Acceleration
+import CamAcceleration
 import Bitstream
 import CFFmpeg
 import CVAAPI
-import Time
+import CamPlatform
 
 /// An open libavcodec decoder for one set of parameter sets, released exactly once.
 ///

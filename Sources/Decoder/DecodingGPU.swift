@@ -1,4 +1,4 @@
-import Acceleration
+import CamAcceleration
 import Bitstream
 import CFFmpeg
 import CVAAPI

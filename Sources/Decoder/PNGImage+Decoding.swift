@@ -1,7 +1,7 @@
-import Acceleration
+import CamAcceleration
 import CFFmpeg
-import Images
-import Pictures
+import CamConversion
+import CamPictures
 
 extension PNGImage {
     /// A picture without colour.

@@ -1,4 +1,4 @@
-import Images
+import CamConversion
 
 extension PNGImage {
     /// Returns the file's bytes: the picture as RGB, at its own size.

@@ -1,7 +1,7 @@
-import Acceleration
+import CamAcceleration
 import CFFmpeg
 import CScale
-import Pictures
+import CamPictures
 
 /// Converts pictures to another format and size, with libswscale. A picture that already has both is returned
 /// unchanged.

@@ -1,4 +1,4 @@
-import Acceleration
+import CamAcceleration
 import CFFmpeg
 
 /// Memory for pictures that camrec creates, reused when the picture in it is destroyed. It lives as long as

@@ -1,6 +1,6 @@
 import Bitstream
 import CFFmpeg
-import Time
+import CamPlatform
 
 /// The bytes of one coded picture as received, and what a decoder must know first. Only valid during the
 /// `AccessUnitGatherer`'s call.

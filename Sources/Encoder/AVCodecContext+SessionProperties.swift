@@ -1,5 +1,5 @@
 import CFFmpeg
-import Pictures
+import CamPictures
 
 extension UnsafeMutablePointer<AVCodecContext> {
     /// Sets the fields that mean the same to every libavcodec encoder.

@@ -1,6 +1,6 @@
 import Bitstream
-import Pictures
-import Threading
+import CamPictures
+import CamPlatform
 
 /// Opens the first encoder, among all back ends of this machine, that accepts the configuration.
 ///

@@ -1,6 +1,6 @@
-import Acceleration
+import CamAcceleration
 import CFFmpeg
-import Threading
+import CamPlatform
 
 /// An open libavcodec encoder, released exactly once.
 ///

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// The properties that an open encoder's stream declares.
 public struct EncodedStream: Sendable {

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// A way of encoding, such as a GPU's drivers or a library. To add one, write a type that opens a
 /// `VideoEncoder` and give it a place in `EncoderRequest.backends`.

@@ -1,5 +1,5 @@
 import Bitstream
-import Pictures
+import CamPictures
 
 extension EncoderConfiguration {
     /// Refuses properties that no encoder can combine, whatever the source. Opens nothing.

@@ -1,5 +1,5 @@
 import Bitstream
-import Pictures
+import CamPictures
 
 /// What a compression session produces. Each property is checked against what the chosen encoder claims to
 /// support.

@@ -1,5 +1,5 @@
 import Bitstream
-import Pictures
+import CamPictures
 
 /// The properties of an open encoder.
 public struct EncoderDetails: Sendable, Hashable {

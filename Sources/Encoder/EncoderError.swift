@@ -1,6 +1,6 @@
-import Acceleration
-import Files
-import Pictures
+import CamAcceleration
+import CamPlatform
+import CamPictures
 
 /// Why an encoder could not be opened or failed. `description` is one line: thing, cause, next step.
 public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible {

@@ -1,5 +1,5 @@
 import CFFmpeg
-import Pictures
+import CamPictures
 
 /// Converts a camera's picture into the form that an encoder takes, once for all encoders that take that
 /// form.

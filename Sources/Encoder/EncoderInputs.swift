@@ -1,6 +1,6 @@
-import Acceleration
+import CamAcceleration
 import Bitstream
-import Pictures
+import CamPictures
 
 /// The inputs of a recording's encoders. Encoders that take the same form share an input, so that each
 /// picture is converted once for all of them.

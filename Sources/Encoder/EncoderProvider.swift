@@ -1,6 +1,6 @@
 import Bitstream
-import Pictures
-import Threading
+import CamPictures
+import CamPlatform
 
 /// Opens a recording's encoders for one codec: the first one, and replacements for those that fail.
 ///

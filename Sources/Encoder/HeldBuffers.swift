@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 import Synchronization
 
 /// The camera's buffers that an encoder reads, each until its picture is coded.

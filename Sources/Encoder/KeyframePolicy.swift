@@ -1,5 +1,5 @@
 import Bitstream
-import Time
+import CamPlatform
 
 /// Decides which frames become IDR: the regular ones of an interval, and any requested frame.
 ///

@@ -1,5 +1,5 @@
 import Bitstream
-import Pictures
+import CamPictures
 
 /// A level: a bound on size and speed (H.264 table A-1, H.265 tables A.8 and A.9).
 public struct Level: Sendable, Hashable, CustomStringConvertible {

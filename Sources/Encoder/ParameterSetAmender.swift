@@ -1,7 +1,7 @@
-import Acceleration
+import CamAcceleration
 import Bitstream
 import CFFmpeg
-import Pictures
+import CamPictures
 
 /// Corrects an encoder's parameter sets to describe the stream: its size and level, and in the VUI the range,
 /// matrix, frame rate, chroma siting and pixel aspect ratio.

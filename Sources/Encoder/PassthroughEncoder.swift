@@ -1,5 +1,5 @@
 import Bitstream
-import Pictures
+import CamPictures
 
 /// Passes a camera's own H.264 on without re-encoding, brought into the guaranteed shape.
 ///

@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// The facts about each picture that is still in the encoder, kept until its coded form comes out.
 struct PendingFrames {

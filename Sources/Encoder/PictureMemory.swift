@@ -1,5 +1,5 @@
 import Glibc
-import Pictures
+import CamPictures
 
 /// Memory for one converted picture.
 final class PictureMemory {

@@ -1,5 +1,5 @@
 import Bitstream
-import Pictures
+import CamPictures
 
 /// A configuration resolved for one encoder and one source: nothing is left open.
 struct SessionProperties: Sendable {

@@ -1,6 +1,6 @@
 import Bitstream
 import CFFmpeg
-import Pictures
+import CamPictures
 
 /// libx264 and libx265.
 struct SoftwareBackend: EncoderBackend {

@@ -1,5 +1,5 @@
 import CFFmpeg
-import Pictures
+import CamPictures
 
 /// Pictures for libx264 and libx265: the camera's own planes if they can read them, otherwise one conversion.
 final class SoftwareInput: EncoderInput {

@@ -1,7 +1,7 @@
-import Acceleration
+import CamAcceleration
 import CFFmpeg
 import CVAAPI
-import Pictures
+import CamPictures
 
 /// Pictures for the VAAPI encoders of one render node: surfaces from libavutil's pool, written once by the CPU.
 /// The next picture's is mapped before the encoder waits for the current one, so that all calls into the driver are

@@ -1,7 +1,7 @@
-import Acceleration
+import CamAcceleration
 import CFFmpeg
 import CVAAPI
-import Pictures
+import CamPictures
 
 /// libavutil's pool of NV12 surfaces on a connection of ours.
 enum SurfacePool {

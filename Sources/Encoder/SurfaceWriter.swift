@@ -1,7 +1,7 @@
-import Acceleration
+import CamAcceleration
 import CFFmpeg
 import CVAAPI
-import Pictures
+import CamPictures
 
 /// How a picture gets into a GPU surface.
 public enum UploadMethod: String, Sendable, Hashable, CaseIterable {

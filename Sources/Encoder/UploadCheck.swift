@@ -1,8 +1,8 @@
-import Acceleration
+import CamAcceleration
 import CFFmpeg
 import CVAAPI
 import Glibc
-import Pictures
+import CamPictures
 
 /// Checks whether a driver's surfaces hold what was written into them: layouts differ between drivers, and a
 /// wrong one shears or scrambles every picture without any error.

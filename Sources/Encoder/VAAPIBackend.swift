@@ -1,7 +1,7 @@
-import Acceleration
+import CamAcceleration
 import Bitstream
 import CFFmpeg
-import Pictures
+import CamPictures
 
 /// Encoders on render nodes, through libavcodec's `h264_vaapi` and `hevc_vaapi`: for each node EncSlice, then
 /// EncSliceLP.

@@ -1,8 +1,8 @@
-import Acceleration
+import CamAcceleration
 import Bitstream
 import CFFmpeg
 import CVAAPI
-import Pictures
+import CamPictures
 
 /// What one entry point of a render node can do, according to its driver.
 public struct VAAPICapabilities: Sendable, Hashable {

@@ -1,7 +1,7 @@
 import Bitstream
 import CFFmpeg
-import Pictures
-import Time
+import CamPictures
+import CamPlatform
 
 /// A compression session: pictures in, access units of the guaranteed shape out.
 ///

@@ -1,4 +1,4 @@
-import Threading
+import CamPlatform
 
 /// The options for libx264.
 enum X264 {

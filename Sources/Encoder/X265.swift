@@ -1,6 +1,6 @@
 import CFFmpeg
-import Pictures
-import Threading
+import CamPictures
+import CamPlatform
 
 /// The options for libx265.
 enum X265 {

@@ -1,6 +1,6 @@
 import Bitstream
-import Files
-import Sound
+import CamPlatform
+import CamSound
 
 /// A destination for access units. Used by one thread, its writer.
 public protocol AccessUnitSink: AnyObject {

@@ -1,8 +1,6 @@
-import Files
+import CamPlatform
 import Glibc
 import Synchronization
-import Threading
-import Time
 
 /// Flushes growing files to the disk, on its own thread: a flush may take seconds, and writers must not wait.
 ///

@@ -1,5 +1,5 @@
 import Bitstream
-import Time
+import CamPlatform
 
 /// A file of a recording that is complete: nothing more is written to it, and it has its final name.
 public struct FinishedFile: Sendable, Equatable {

@@ -1,6 +1,5 @@
-import Files
+import CamPlatform
 import Glibc
-import Time
 
 /// The names of a recording's files: a pattern in which `strftime` inserts the time, and a counter if that name is
 /// taken.

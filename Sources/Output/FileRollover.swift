@@ -1,8 +1,7 @@
 import Bitstream
-import Files
+import CamPlatform
 import Glibc
-import Sound
-import Time
+import CamSound
 
 /// A recording in one file, which continues in a file with the next free counter if the picture format changes.
 ///

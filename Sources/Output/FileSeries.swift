@@ -1,6 +1,5 @@
-import Files
+import CamPlatform
 import Glibc
-import Time
 
 /// Opens an output's files one after another, each under an unused name. Used by one thread.
 ///

@@ -1,6 +1,5 @@
 import Bitstream
-import Files
-import Threading
+import CamPlatform
 
 /// Writes raw Annex B to a file, a named pipe or standard output.
 ///

@@ -1,5 +1,5 @@
 import Bitstream
-import Files
+import CamPlatform
 import Glibc
 
 /// A regular file that is read from its beginning, more than once if necessary.

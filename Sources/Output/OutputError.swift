@@ -1,6 +1,6 @@
 import Glibc
-import Network
-import Time
+import CamNetworking
+import CamPlatform
 
 /// Why an output could not be created or written. `description` is one line: thing, cause, next step.
 public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import Files
+import CamPlatform
 import Glibc
 
 /// Finds or creates an output's file. Other programs that use the same folder cannot interfere: the checks

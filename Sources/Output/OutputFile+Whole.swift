@@ -1,4 +1,4 @@
-import Threading
+import CamPlatform
 
 extension OutputFile {
     /// Writes a file completely or not at all.

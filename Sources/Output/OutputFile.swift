@@ -1,6 +1,5 @@
-import Files
+import CamPlatform
 import Glibc
-import Threading
 
 /// A file, a named pipe, a device or standard output that is being written; used by all outputs that write.
 ///

@@ -1,5 +1,4 @@
-import Threading
-import Time
+import CamPlatform
 
 /// Reports events of an output's files. Repeated failures are reported less and less often.
 struct OutputFileReporter {

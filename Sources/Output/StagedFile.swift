@@ -1,4 +1,4 @@
-import Files
+import CamPlatform
 import Glibc
 
 /// A file that has no name until it is complete: however the writing ends, nothing is left behind.

@@ -1,5 +1,5 @@
 import Bitstream
-import Pictures
+import CamPictures
 
 extension StreamDescription {
     /// Describes a stream from its parameter sets; nil without a sequence parameter set.

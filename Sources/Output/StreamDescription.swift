@@ -1,7 +1,7 @@
 import Bitstream
-import Pictures
-import Sound
-import Time
+import CamPictures
+import CamSound
+import CamPlatform
 
 /// What a container declares about its stream, in addition to the stream itself.
 public struct StreamDescription: Sendable {

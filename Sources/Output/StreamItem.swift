@@ -1,5 +1,5 @@
 import Bitstream
-import Sound
+import CamSound
 
 /// A piece of a recording, in the order in which it is written.
 public enum StreamItem: Sendable {

@@ -1,5 +1,5 @@
 import CFormat
-import Files
+import CamPlatform
 import Glibc
 
 /// A file without a name, which is gone with its last descriptor: for a result that must be complete before it can be

@@ -1,4 +1,4 @@
-import Threading
+import CamPlatform
 
 /// A stream of bytes, which may break and restart.
 ///

@@ -1,11 +1,11 @@
-import Acceleration
+import CamAcceleration
 import ArgumentParser
 import Bitstream
 import Decoder
 import Glibc
-import Network
+import CamNetworking
 import Output
-import Terminal
+import CamCommandLine
 
 /// The command: `camplay [options] SOURCE`.
 @main

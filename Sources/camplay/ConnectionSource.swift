@@ -1,8 +1,7 @@
 import Glibc
-import Network
-import Terminal
-import Threading
-import Time
+import CamNetworking
+import CamCommandLine
+import CamPlatform
 
 /// A sender on the network: connects to it, or waits for it, again and again.
 final class ConnectionSource: ByteSource {

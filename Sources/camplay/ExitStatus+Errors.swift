@@ -1,8 +1,8 @@
 import Decoder
 import Glibc
-import Network
+import CamNetworking
 import Output
-import Terminal
+import CamCommandLine
 
 /// The exit codes of camplay's errors.
 extension ExitStatus {

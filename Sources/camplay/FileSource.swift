@@ -1,7 +1,7 @@
 import Bitstream
 import Glibc
 import Output
-import Threading
+import CamPlatform
 
 /// A file or standard input.
 final class FileSource: ByteSource {

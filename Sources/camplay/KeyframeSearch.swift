@@ -1,6 +1,6 @@
 import Bitstream
 import Decoder
-import Pictures
+import CamPictures
 
 /// Finds the keyframe at which decoding a raw stream must begin to play it from a given time, without
 /// decoding it.

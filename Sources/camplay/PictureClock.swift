@@ -1,7 +1,7 @@
 import Bitstream
 import Output
-import Pictures
-import Time
+import CamPictures
+import CamPlatform
 
 /// When a file's pictures are shown, counted from the first: according to a timestamp file, a rate, or a
 /// container.

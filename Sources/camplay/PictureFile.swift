@@ -1,9 +1,8 @@
 import Bitstream
 import Decoder
-import Files
+import CamPlatform
 import Output
-import Pictures
-import Threading
+import CamPictures
 
 /// Writes decoded pictures one after another: as YUV4MPEG2, or as raw samples.
 ///

@@ -1,6 +1,6 @@
 import Decoder
 import Glibc
-import Network
+import CamNetworking
 import Output
 
 /// Why playing ended early. `description` is one line: thing, cause, next step.

@@ -1,11 +1,11 @@
-import Acceleration
+import CamAcceleration
 import ArgumentParser
 import Bitstream
 import Decoder
 import Output
-import Pictures
-import Terminal
-import Text
+import CamPictures
+import CamCommandLine
+import CamPlatform
 
 /// How the stream is received and decoded.
 struct ReadingOptions: ParsableArguments {

@@ -1,9 +1,9 @@
 import Bitstream
 import Decoder
-import Images
+import CamConversion
 import Output
-import Pictures
-import Threading
+import CamPictures
+import CamPlatform
 
 /// Writes the stream and its pictures to files.
 final class PlayOutputs {

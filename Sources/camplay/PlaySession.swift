@@ -1,10 +1,9 @@
 import Bitstream
 import Decoder
-import Files
+import CamPlatform
 import Glibc
 import Output
-import Terminal
-import Threading
+import CamCommandLine
 
 /// One run: opens everything, plays, reports.
 struct PlaySession {

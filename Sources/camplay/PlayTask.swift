@@ -1,4 +1,4 @@
-import Threading
+import CamPlatform
 
 /// A player that runs on another thread.
 ///

@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// When a file's pictures are due, delayed by all pauses. The caller reads the clock.
 struct PlaybackClock {

@@ -1,8 +1,8 @@
 import Bitstream
 import Decoder
 import Output
-import Sound
-import Time
+import CamSound
+import CamPlatform
 
 /// Playing a container, from a file or as it comes.
 extension Player {

@@ -1,11 +1,10 @@
 import Bitstream
 import Decoder
 import Output
-import Pictures
-import Sound
-import Terminal
-import Threading
-import Time
+import CamPictures
+import CamSound
+import CamCommandLine
+import CamPlatform
 
 /// Reads the stream, decodes it, and delivers its pictures. Runs on one thread.
 final class Player {

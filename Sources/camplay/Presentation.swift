@@ -1,7 +1,6 @@
 import Decoder
-import Network
-import Threading
-import Time
+import CamNetworking
+import CamPlatform
 
 /// Passes pictures from the decoding thread to the displaying one.
 ///

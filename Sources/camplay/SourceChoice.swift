@@ -1,8 +1,8 @@
 import ArgumentParser
 import Glibc
-import Network
+import CamNetworking
 import Output
-import Terminal
+import CamCommandLine
 
 /// Where the stream comes from.
 enum SourceChoice: ExplainedArgument {

@@ -1,7 +1,7 @@
 import Bitstream
 import Decoder
 import Output
-import Threading
+import CamPlatform
 
 /// Saves the received stream, byte for byte, from the first entry point of each connection on.
 ///

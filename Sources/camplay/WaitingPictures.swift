@@ -1,5 +1,5 @@
 import Decoder
-import Time
+import CamPlatform
 
 /// Decoded pictures that wait to be shown, each for its moment, oldest first.
 struct WaitingPictures: ~Copyable {

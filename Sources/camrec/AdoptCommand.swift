@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 import Output
-import Terminal
+import CamCommandLine
 
 /// `camrec adopt FOLDER`
 struct AdoptCommand: ParsableCommand {

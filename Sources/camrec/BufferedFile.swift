@@ -1,7 +1,6 @@
-import Files
+import CamPlatform
 import Glibc
 import Output
-import Threading
 
 /// An `OutputFile` that is written in large blocks: created before any input is read, and removed if the command
 /// fails.

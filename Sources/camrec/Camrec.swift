@@ -1,7 +1,7 @@
-import Acceleration
+import CamAcceleration
 import ArgumentParser
 import Glibc
-import Terminal
+import CamCommandLine
 
 /// The command: `camrec [record] [options] OUTPUT`, `camrec devices`, `camrec inspect FILE`.
 @main

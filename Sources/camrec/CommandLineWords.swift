@@ -1,5 +1,5 @@
 import ArgumentParser
-import Terminal
+import CamCommandLine
 
 /// The words of a command line, before parsing.
 struct CommandLineWords {

@@ -1,6 +1,6 @@
-import Recorder
-import Terminal
-import Text
+import CamRecorder
+import CamCommandLine
+import CamPlatform
 
 /// Detects a mistyped or misplaced command on the command line, which would otherwise become the name of a recorded
 /// file.

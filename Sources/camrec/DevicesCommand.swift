@@ -1,6 +1,6 @@
 import ArgumentParser
-import Diagnostics
-import Terminal
+import CamDiagnostics
+import CamCommandLine
 
 /// `camrec devices`
 struct DevicesCommand: ParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Bitstream
-import Diagnostics
-import Terminal
+import CamDiagnostics
+import CamCommandLine
 
 /// `camrec doctor`
 struct DoctorCommand: ParsableCommand {

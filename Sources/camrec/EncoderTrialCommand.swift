@@ -1,11 +1,11 @@
 import ArgumentParser
 import Bitstream
-import Diagnostics
+import CamDiagnostics
 import FoundationEssentials
 import Glibc
-import Pictures
-import Processes
-import Terminal
+import CamPictures
+import CamPlatform
+import CamCommandLine
 
 /// `camrec encoder-trial`, run by `camrec doctor --encode` for each encoder, so that a driver that hangs or crashes
 /// harms no other program.

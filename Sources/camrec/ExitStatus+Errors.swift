@@ -2,8 +2,8 @@ import Capture
 import Encoder
 import Glibc
 import Output
-import Recorder
-import Terminal
+import CamRecorder
+import CamCommandLine
 
 /// The exit codes of camrec's errors.
 extension ExitStatus {

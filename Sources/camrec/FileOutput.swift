@@ -1,10 +1,8 @@
-import Files
+import CamPlatform
 import Glibc
 import Output
-import Recorder
-import Terminal
-import Threading
-import Time
+import CamRecorder
+import CamCommandLine
 
 /// Opens the outputs that are files, named pipes or standard output.
 struct FileOutput {

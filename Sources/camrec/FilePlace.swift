@@ -1,4 +1,4 @@
-import Files
+import CamPlatform
 import Output
 
 /// The place that a path leads to, so that two paths to one file compare equal, whether it exists or not.

@@ -1,4 +1,4 @@
-import Recorder
+import CamRecorder
 
 /// A readable bit rate: `2`, `2.75`, `0.452`, `0.00012` Mbit/s.
 struct Megabits: CustomStringConvertible {

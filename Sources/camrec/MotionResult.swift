@@ -1,6 +1,5 @@
-import Motion
-import Recorder
-import Time
+import CamRecorder
+import CamPlatform
 
 /// The motion that a recording saw. Property names are JSON keys.
 struct MotionResult: Encodable {

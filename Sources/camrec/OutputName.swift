@@ -1,8 +1,8 @@
 import Bitstream
 import Glibc
-import Network
+import CamNetworking
 import Output
-import Recorder
+import CamRecorder
 
 /// An OUTPUT argument's name: what it means, and why it may be refused.
 struct OutputName {

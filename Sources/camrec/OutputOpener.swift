@@ -1,8 +1,8 @@
 import Encoder
-import Files
+import CamPlatform
 import Output
-import Recorder
-import Sound
+import CamRecorder
+import CamSound
 
 /// Opens a recording's outputs, and refuses two that are the same file.
 struct OutputOpener {

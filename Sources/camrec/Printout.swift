@@ -1,5 +1,5 @@
 import Glibc
-import Terminal
+import CamCommandLine
 
 /// Writes text to standard output.
 enum Printout {

@@ -1,7 +1,6 @@
 import Output
-import Recorder
-import Threading
-import Time
+import CamRecorder
+import CamPlatform
 
 /// The status line, redrawn while a recording runs.
 struct Progress {

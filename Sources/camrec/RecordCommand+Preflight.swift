@@ -1,9 +1,8 @@
 import Capture
-import Files
-import Network
+import CamPlatform
+import CamNetworking
 import Output
-import Recorder
-import Time
+import CamRecorder
 
 extension RecordCommand {
     /// Throws the errors that a recording would encounter later, if they can be detected before opening a

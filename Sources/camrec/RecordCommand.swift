@@ -3,9 +3,9 @@ import Bitstream
 import Encoder
 import Glibc
 import Output
-import Processes
-import Recorder
-import Terminal
+import CamPlatform
+import CamRecorder
+import CamCommandLine
 
 /// `camrec [record] [options] OUTPUT...`
 struct RecordCommand: ParsableCommand {

@@ -1,9 +1,9 @@
 import Capture
 import Encoder
 import Output
-import Pictures
-import Recorder
-import Terminal
+import CamPictures
+import CamRecorder
+import CamCommandLine
 
 /// Reports what a recording chose and why, once everything is open.
 struct RecordingNotes {

@@ -1,5 +1,5 @@
 import Bitstream
-import Threading
+import CamPlatform
 
 extension RecordingResult {
     /// The last lines of a run.

@@ -1,9 +1,9 @@
 import Bitstream
-import ControlProtocol
+import CamControlProtocol
 import Encoder
 import Output
-import Recorder
-import Time
+import CamRecorder
+import CamPlatform
 
 /// A recording's result, for messages and for the JSON report.
 ///

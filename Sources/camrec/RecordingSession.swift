@@ -1,17 +1,15 @@
 import Bitstream
 import Capture
-import ControlProtocol
+import CamControlProtocol
 import Encoder
 import Glibc
-import Network
+import CamNetworking
 import Output
-import Pictures
-import Processes
-import Recorder
-import Sound
-import Terminal
-import Threading
-import Time
+import CamPictures
+import CamPlatform
+import CamRecorder
+import CamSound
+import CamCommandLine
 
 /// One run of the record command: opens everything, waits, and reports.
 struct RecordingSession {

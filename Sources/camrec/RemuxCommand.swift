@@ -2,10 +2,10 @@ import ArgumentParser
 import Bitstream
 import Glibc
 import Output
-import Pictures
-import Recorder
-import Terminal
-import Time
+import CamPictures
+import CamRecorder
+import CamCommandLine
+import CamPlatform
 
 /// `camrec remux IN OUT`
 struct RemuxCommand: ParsableCommand {

@@ -1,4 +1,4 @@
-import Terminal
+import CamCommandLine
 
 /// Detects a repeated option if both values may be intended: places and sources. For other options the last
 /// value counts, so that a script's defaults can be overridden.

@@ -1,9 +1,8 @@
-import Files
+import CamPlatform
 import Glibc
 import Output
-import Recorder
-import Terminal
-import Time
+import CamRecorder
+import CamCommandLine
 
 /// The JSON report's file, opened before the recording, so that a failure is reported immediately.
 final class ReportFile {

@@ -1,4 +1,4 @@
-import Recorder
+import CamRecorder
 
 /// What became of a recording's sound. Property names are JSON keys.
 struct SoundResult: Encodable {

@@ -1,5 +1,5 @@
-import Terminal
-import Text
+import CamCommandLine
+import CamPlatform
 
 /// Detects an option that the command does not have, and suggests a replacement.
 ///

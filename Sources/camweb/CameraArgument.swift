@@ -1,5 +1,5 @@
-import Terminal
-import Web
+import CamCommandLine
+import CamWeb
 
 /// `tcp://127.0.0.1:9982`, `door=unix:/run/camrec/door/live,control=/run/camrec/door/control`
 struct CameraArgument: ExplainedArgument {

@@ -1,10 +1,9 @@
 import ArgumentParser
 import Glibc
-import Network
-import Processes
-import Terminal
-import Threading
-import Web
+import CamNetworking
+import CamPlatform
+import CamCommandLine
+import CamWeb
 
 /// The command: `camweb [options] [CAMERA...]`.
 @main

@@ -1,6 +1,6 @@
-import Network
-import Terminal
-import Web
+import CamNetworking
+import CamCommandLine
+import CamWeb
 
 /// The exit codes of camweb's errors.
 extension ExitStatus {

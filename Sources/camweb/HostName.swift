@@ -1,5 +1,5 @@
-import Network
-import Terminal
+import CamNetworking
+import CamCommandLine
 
 /// `cameras.example.org`, without a port: the name that browsers use.
 struct HostName: ExplainedArgument {

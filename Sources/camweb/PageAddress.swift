@@ -1,5 +1,5 @@
-import Network
-import Terminal
+import CamNetworking
+import CamCommandLine
 
 /// `8080`, `127.0.0.1:8080`, `[::1]`
 struct PageAddress: ExplainedArgument {

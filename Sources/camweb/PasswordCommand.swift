@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
-import Terminal
-import Web
+import CamCommandLine
+import CamWeb
 
 /// `camweb password FILE [USER]`
 struct PasswordCommand: ParsableCommand {

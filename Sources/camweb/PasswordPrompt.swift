@@ -1,6 +1,6 @@
 import Glibc
-import Terminal
-import Web
+import CamCommandLine
+import CamWeb
 
 /// Asks for a new password: twice on a terminal, without showing it; otherwise it is a line of standard input.
 struct PasswordPrompt {

@@ -1,4 +1,4 @@
-import Terminal
+import CamCommandLine
 
 /// `door=/srv/video/door`
 struct RecordingsArgument: ExplainedArgument {

@@ -20,29 +20,21 @@ let package = Package(
         .target(name: "CColor"),
         .target(name: "CGlyphs", cSettings: [.unsafeFlags(["-I/usr/include/freetype2"])]),
         .target(name: "CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
-        .target(name: "Text"),
-        .target(name: "Time"),
-        .target(name: "Threading", dependencies: ["Time"]),
-        .target(name: "Files", dependencies: ["CLinux", "Time"]),
-        .target(name: "Network", dependencies: ["CLinux", "CFFmpeg", "CTLS", "Files", "Threading", "Time"]),
-        .target(name: "Pictures", dependencies: ["CV4L2", "Time"]),
-        .target(name: "Bitstream", dependencies: ["Pictures", "Time"]),
-        .target(name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"]),
+        .target(name: "CamPlatform", dependencies: ["CLinux"]),
+        .target(name: "CamNetworking", dependencies: ["CLinux", "CFFmpeg", "CTLS", "CamPlatform"]),
+        .target(name: "CamPictures", dependencies: ["CV4L2", "CamPlatform"]),
+        .target(name: "Bitstream", dependencies: ["CamPictures", "CamPlatform"]),
+        .target(name: "CamAcceleration", dependencies: ["CamPlatform", "CVAAPI", "CFFmpeg"]),
         .target(
             name: "Capture",
-            dependencies: ["Pictures", "CV4L2", "CYUV", "Files", "Text", "Threading", "Time"]),
+            dependencies: ["CamPictures", "CV4L2", "CYUV", "CamPlatform"]),
         .target(
             name: "Encoder",
-            dependencies: [
-                "Acceleration", "Pictures", "Bitstream", "Files", "Text", "Threading", "Time", "CVAAPI",
-                "CFFmpeg", "CColor", "CGlyphs", "CYUV",
-            ]),
-        .target(name: "Images", dependencies: ["Acceleration", "Pictures", "Time", "CFFmpeg"]),
+            dependencies: ["CamAcceleration", "CamPictures", "Bitstream", "CamPlatform", "CVAAPI", "CFFmpeg", "CColor", "CGlyphs", "CYUV"]),
+        .target(name: "CamConversion", dependencies: ["CamAcceleration", "CamPictures", "CamPlatform", "CFFmpeg"]),
         .target(
             name: "Decoder",
-            dependencies: [
-                "Acceleration", "Pictures", "Images", "Bitstream", "Time", "CVAAPI", "CFFmpeg", "CScale",
-            ]),
+            dependencies: ["CamAcceleration", "CamPictures", "CamConversion", "Bitstream", "CamPlatform", "CVAAPI", "CFFmpeg", "CScale"]),
         .target(
             name: "Peers", path: "Peers",
             linkerSettings: [
@@ -51,12 +43,12 @@ let package = Package(
             ]),
         .executableTarget(
             name: "ConversionBenchmark",
-            dependencies: ["Pictures", "Capture", "Encoder", "Time", "CTestJPEG", "Peers"],
+            dependencies: ["CamPictures", "Capture", "Encoder", "CamPlatform", "CTestJPEG", "Peers"],
             path: "Conversion"),
         .executableTarget(name: "ParserBenchmark", dependencies: ["Bitstream", "Peers"], path: "Parser"),
         .executableTarget(
             name: "LatencyBenchmark",
-            dependencies: ["Pictures", "Capture", "Decoder", "Bitstream", "Network", "Time"],
+            dependencies: ["CamPictures", "Capture", "Decoder", "Bitstream", "CamNetworking", "CamPlatform"],
             path: "Latency"),
     ],
     swiftLanguageModes: [.v6]

@@ -1,5 +1,5 @@
 import Bitstream
-import Pictures
+import CamPictures
 import Testing
 
 /// H.265 codes each field as a separate picture if field_seq_flag is set; two make a frame.

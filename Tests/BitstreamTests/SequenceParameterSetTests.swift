@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 import TestSupport
 import Testing
 

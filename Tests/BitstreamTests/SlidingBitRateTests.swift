@@ -1,6 +1,6 @@
 import Testing
 import TestSupport
-import Time
+import CamPlatform
 
 @testable import Bitstream
 

@@ -1,7 +1,6 @@
-import Sound
+import CamSound
 import Testing
-import Threading
-import Time
+import CamPlatform
 
 @testable import camplay
 

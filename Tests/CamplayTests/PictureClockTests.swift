@@ -1,8 +1,8 @@
 import Bitstream
 import Glibc
-import Pictures
+import CamPictures
 import Testing
-import Time
+import CamPlatform
 
 @testable import camplay
 

@@ -2,8 +2,7 @@ import CFFmpeg
 import Synchronization
 import TestSupport
 import Testing
-import Threading
-import Time
+import CamPlatform
 
 @testable import Decoder
 @testable import camplay

@@ -1,6 +1,6 @@
 import CFFmpeg
 import Testing
-import Time
+import CamPlatform
 
 @testable import Decoder
 @testable import camplay

@@ -1,5 +1,5 @@
 import Glibc
-import Terminal
+import CamCommandLine
 import Testing
 
 @testable import camrec

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 import Testing
 
 @testable import Capture

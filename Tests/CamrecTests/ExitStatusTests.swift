@@ -2,8 +2,8 @@ import Capture
 import Encoder
 import Glibc
 import Output
-import Recorder
-import Terminal
+import CamRecorder
+import CamCommandLine
 import Testing
 
 @testable import camrec

@@ -1,5 +1,5 @@
 import Encoder
-import Terminal
+import CamCommandLine
 import Testing
 
 @testable import camrec

@@ -1,9 +1,9 @@
 import Glibc
 import Output
-import Recorder
-import Terminal
+import CamRecorder
+import CamCommandLine
 import Testing
-import Time
+import CamPlatform
 
 @testable import camrec
 

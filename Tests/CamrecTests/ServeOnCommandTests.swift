@@ -1,5 +1,5 @@
 import Bitstream
-import Recorder
+import CamRecorder
 import Testing
 
 @testable import camrec

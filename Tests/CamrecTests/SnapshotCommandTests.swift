@@ -1,4 +1,4 @@
-import Terminal
+import CamCommandLine
 import Testing
 
 @testable import camrec

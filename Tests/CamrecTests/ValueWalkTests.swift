@@ -1,5 +1,5 @@
 import ArgumentParser
-import Terminal
+import CamCommandLine
 import Testing
 
 @testable import camrec

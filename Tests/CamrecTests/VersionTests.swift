@@ -1,7 +1,7 @@
-import Terminal
+import CamCommandLine
 import Testing
 
-@testable import Acceleration
+@testable import CamAcceleration
 
 /// What `--version` prints.
 @Suite struct VersionTests {

@@ -1,7 +1,7 @@
 import CV4L2
 import Glibc
 import Testing
-import Time
+import CamPlatform
 
 @testable import Capture
 

@@ -1,6 +1,6 @@
 import CV4L2
 import Glibc
-import Pictures
+import CamPictures
 import Testing
 
 @testable import Capture

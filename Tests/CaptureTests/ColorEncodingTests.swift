@@ -1,5 +1,5 @@
 import CV4L2
-import Pictures
+import CamPictures
 import Testing
 
 @testable import Capture

@@ -1,5 +1,5 @@
 import Testing
-import Time
+import CamPlatform
 
 @testable import Capture
 

@@ -1,8 +1,8 @@
 import CV4L2
 import Glibc
-import Pictures
+import CamPictures
 import Testing
-import Time
+import CamPlatform
 
 @testable import Capture
 

@@ -1,7 +1,7 @@
-import Pictures
+import CamPictures
 import TestSupport
 import Testing
-import Time
+import CamPlatform
 
 @testable import Capture
 

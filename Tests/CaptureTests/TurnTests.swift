@@ -1,6 +1,5 @@
 import Testing
-import Threading
-import Time
+import CamPlatform
 
 @Suite("turns of threads")
 struct TurnTests {

@@ -1,5 +1,5 @@
 import CFFmpeg
-import Pictures
+import CamPictures
 import Testing
 
 @testable import Decoder

@@ -1,6 +1,6 @@
 import CTestJPEG
 import Glibc
-import Pictures
+import CamPictures
 import Testing
 
 @testable import Capture

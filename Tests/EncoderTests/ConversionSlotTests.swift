@@ -1,9 +1,8 @@
-import Pictures
+import CamPictures
 import Synchronization
 import TestSupport
 import Testing
-import Threading
-import Time
+import CamPlatform
 
 @testable import Capture
 @testable import Encoder

@@ -1,7 +1,7 @@
 import Glibc
-import Pictures
+import CamPictures
 import Testing
-import Time
+import CamPlatform
 
 @testable import Capture
 @testable import Encoder

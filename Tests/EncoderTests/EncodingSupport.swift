@@ -2,11 +2,11 @@ import Bitstream
 import CFFmpeg
 import Glibc
 import Testing
-import Time
+import CamPlatform
 
 @testable import Capture
 @testable import Encoder
-@testable import Pictures
+@testable import CamPictures
 
 /// A picture of a source, in its own memory.
 func picture(

@@ -1,7 +1,7 @@
 import CTestJPEG
 import CYUV
 import Glibc
-import Pictures
+import CamPictures
 import Testing
 
 @testable import Encoder

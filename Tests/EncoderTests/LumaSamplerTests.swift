@@ -1,6 +1,6 @@
 import CTestJPEG
 import Glibc
-import Pictures
+import CamPictures
 import TestSupport
 import Testing
 

@@ -2,9 +2,9 @@ import Bitstream
 import CGlyphs
 import CTestAllocations
 import Glibc
-import Pictures
+import CamPictures
 import Testing
-import Time
+import CamPlatform
 
 @testable import Capture
 @testable import Encoder

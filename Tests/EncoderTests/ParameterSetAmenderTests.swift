@@ -1,5 +1,5 @@
 import Bitstream
-import Pictures
+import CamPictures
 import Testing
 
 @testable import Capture

@@ -1,8 +1,8 @@
 import Bitstream
 import Foundation
-import Pictures
+import CamPictures
 import Testing
-import Time
+import CamPlatform
 
 @testable import Capture
 @testable import Encoder

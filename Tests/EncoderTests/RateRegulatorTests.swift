@@ -1,6 +1,6 @@
 import TestSupport
 import Testing
-import Time
+import CamPlatform
 
 @testable import Encoder
 

@@ -1,10 +1,10 @@
 import Bitstream
 import CFFmpeg
 import Testing
-import Time
+import CamPlatform
 
 @testable import Encoder
-@testable import Pictures
+@testable import CamPictures
 
 /// Encoders that read a camera's buffers.
 @Suite struct SharedInputTests {

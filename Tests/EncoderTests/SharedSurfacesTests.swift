@@ -1,7 +1,7 @@
 import Testing
 
 @testable import Encoder
-@testable import Pictures
+@testable import CamPictures
 
 /// A GPU's memory for a camera, as far as that needs no GPU.
 @Suite struct SharedSurfacesTests {

@@ -1,7 +1,7 @@
 import Testing
 
 @testable import Encoder
-@testable import Pictures
+@testable import CamPictures
 
 /// What decides, buffer by buffer, whether a GPU reads the camera's pictures where they are.
 @Suite struct SharingVerdictTests {

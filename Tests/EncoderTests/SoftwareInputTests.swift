@@ -1,7 +1,7 @@
 import Bitstream
 import CFFmpeg
 import CTestAllocations
-import Pictures
+import CamPictures
 import Testing
 
 @testable import Capture

@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// libFuzzer targets for everything in Bitstream, Decoder and HTTPText that reads untrusted bytes; `scripts/fuzz` builds and
+// libFuzzer targets for everything in Bitstream, Decoder and CamNetworking that reads untrusted bytes; `scripts/fuzz` builds and
 // runs them. A separate package that links to the project's Sources, so that they are compiled with coverage.
 import PackageDescription
 
@@ -21,32 +21,33 @@ let fuzzers: [(name: String, imports: [String])] =
         "StreamShapeCheckerFuzz", "EmulationPreventionFuzz", "StreamInspectorFuzz", "StreamKindFuzz",
     ].map { ($0, ["Bitstream"]) }
     + ["H264SyntaxFuzz", "H265SyntaxFuzz"].map { ($0, []) }
-    + [("StreamShaperFuzz", ["Bitstream", "Time"]), ("RequestTextFuzz", ["HTTPText"])]
+    + [("StreamShaperFuzz", ["Bitstream", "CamPlatform"]), ("RequestTextFuzz", ["CamNetworking"])]
     + ["AccessUnitGathererFuzz", "PictureDecoderFuzz"].map { ($0, ["Bitstream", "Decoder"]) }
 
 let package = Package(
     name: "Fuzz",
     targets: [
         .target(name: "CV4L2"),
-        .target(name: "Pictures", dependencies: ["CV4L2", "Time"], swiftSettings: instrumented),
-        .target(name: "Bitstream", dependencies: ["Pictures", "Time"], swiftSettings: instrumented),
+        .target(name: "CamPictures", dependencies: ["CV4L2", "CamPlatform"], swiftSettings: instrumented),
+        .target(name: "Bitstream", dependencies: ["CamPictures", "CamPlatform"], swiftSettings: instrumented),
         .target(name: "CVAAPI", linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
         .target(name: "CFFmpeg", linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
-        .target(name: "Time", swiftSettings: instrumented),
-        .target(name: "HTTPText", swiftSettings: instrumented),
-        .target(name: "Threading", dependencies: ["Time"], swiftSettings: instrumented),
+        .target(name: "CLinux"),
+        .target(name: "CamPlatform", dependencies: ["CLinux"], swiftSettings: instrumented),
+        .target(name: "CTLS"),
         .target(
-            name: "Acceleration", dependencies: ["Threading", "CVAAPI", "CFFmpeg"],
+            name: "CamNetworking", dependencies: ["CLinux", "CFFmpeg", "CTLS", "CamPlatform"],
             swiftSettings: instrumented),
         .target(
-            name: "Images", dependencies: ["Acceleration", "Pictures", "Time", "CFFmpeg"],
+            name: "CamAcceleration", dependencies: ["CamPlatform", "CVAAPI", "CFFmpeg"],
+            swiftSettings: instrumented),
+        .target(
+            name: "CamConversion", dependencies: ["CamAcceleration", "CamPictures", "CamPlatform", "CFFmpeg"],
             swiftSettings: instrumented),
         .target(
             name: "Decoder",
-            dependencies: [
-                "Acceleration", "Pictures", "Images", "Bitstream", "Time", "CVAAPI", "CFFmpeg", "CScale",
-            ],
+            dependencies: ["CamAcceleration", "CamPictures", "CamConversion", "Bitstream", "CamPlatform", "CVAAPI", "CFFmpeg", "CScale"],
             swiftSettings: instrumented),
         .target(name: "FuzzSupport", dependencies: ["Bitstream"], swiftSettings: instrumented),
     ]

@@ -1,9 +1,9 @@
 import Bitstream
 import Glibc
-import Network
+import CamNetworking
 import TestSupport
 import Testing
-import Threading
+import CamPlatform
 
 @testable import Output
 

@@ -1,6 +1,6 @@
 import Synchronization
 import Testing
-import Time
+import CamPlatform
 
 @testable import Output
 

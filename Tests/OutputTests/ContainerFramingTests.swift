@@ -2,7 +2,7 @@ import Bitstream
 import CTestAllocations
 import TestSupport
 import Testing
-import Time
+import CamPlatform
 
 @testable import Output
 

@@ -2,8 +2,7 @@ import Bitstream
 import Glibc
 import TestSupport
 import Testing
-import Threading
-import Time
+import CamPlatform
 
 @testable import Output
 

@@ -1,9 +1,9 @@
 import Bitstream
 import Glibc
 import TestSupport
-import Sound
+import CamSound
 import Testing
-import Threading
+import CamPlatform
 
 @testable import Output
 

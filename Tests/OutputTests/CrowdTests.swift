@@ -1,6 +1,6 @@
 import Bitstream
 import Testing
-import Time
+import CamPlatform
 
 @testable import Output
 

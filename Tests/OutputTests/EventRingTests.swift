@@ -1,7 +1,7 @@
 import Bitstream
-import Sound
+import CamSound
 import Testing
-import Time
+import CamPlatform
 
 @testable import Output
 

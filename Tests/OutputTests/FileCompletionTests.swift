@@ -2,7 +2,7 @@ import Bitstream
 import Glibc
 import TestSupport
 import Testing
-import Time
+import CamPlatform
 
 @testable import Output
 

@@ -1,8 +1,7 @@
 import Bitstream
 import TestSupport
 import Testing
-import Threading
-import Time
+import CamPlatform
 
 @testable import Output
 

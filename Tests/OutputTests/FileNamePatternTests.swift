@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 import Testing
-import Time
+import CamPlatform
 
 @testable import Output
 

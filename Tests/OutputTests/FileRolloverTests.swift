@@ -1,5 +1,5 @@
 import Bitstream
-import Files
+import CamPlatform
 import Glibc
 import TestSupport
 import Testing

@@ -1,8 +1,7 @@
-import Files
+import CamPlatform
 import Glibc
 import TestSupport
 import Testing
-import Time
 
 @testable import Output
 

@@ -2,8 +2,7 @@ import Bitstream
 import Glibc
 import Testing
 import TestSupport
-import Threading
-import Time
+import CamPlatform
 
 @testable import Output
 

@@ -1,8 +1,7 @@
-import Files
+import CamPlatform
 import Glibc
 import TestSupport
 import Testing
-import Threading
 
 @testable import Output
 

@@ -1,7 +1,7 @@
 import Bitstream
-import Pictures
+import CamPictures
 import Testing
-import Time
+import CamPlatform
 
 @testable import Output
 

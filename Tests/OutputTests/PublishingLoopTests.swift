@@ -1,11 +1,10 @@
 import Bitstream
 import Glibc
-import Network
+import CamNetworking
 import Synchronization
 import TestSupport
 import Testing
-import Threading
-import Time
+import CamPlatform
 
 @testable import Output
 

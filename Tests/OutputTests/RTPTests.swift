@@ -1,8 +1,8 @@
 import Bitstream
 import TestSupport
-import Sound
+import CamSound
 import Testing
-import Time
+import CamPlatform
 
 @testable import Output
 

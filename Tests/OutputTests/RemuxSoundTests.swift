@@ -1,11 +1,10 @@
 import Bitstream
 import Glibc
-import Pictures
-import Sound
+import CamPictures
+import CamSound
 import TestSupport
 import Testing
-import Threading
-import Time
+import CamPlatform
 
 @testable import Output
 

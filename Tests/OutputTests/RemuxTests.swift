@@ -1,11 +1,9 @@
 import Bitstream
-import Files
+import CamPlatform
 import Glibc
-import Pictures
+import CamPictures
 import TestSupport
 import Testing
-import Threading
-import Time
 
 @testable import Output
 

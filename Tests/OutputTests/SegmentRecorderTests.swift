@@ -1,9 +1,8 @@
 import Bitstream
-import Files
+import CamPlatform
 import Glibc
 import TestSupport
 import Testing
-import Time
 
 @testable import Output
 

@@ -1,6 +1,6 @@
-import Sound
+import CamSound
 import Testing
-import Time
+import CamPlatform
 
 @testable import Output
 

@@ -1,10 +1,9 @@
 import Bitstream
-import Pictures
-import Sound
+import CamPictures
+import CamSound
 import TestSupport
 import Testing
-import Threading
-import Time
+import CamPlatform
 
 @testable import Output
 

@@ -1,5 +1,5 @@
 import Glibc
-import Time
+import CamPlatform
 
 /// Waits for something that another thread does.
 /// - Returns: false if it has not happened within half a minute, which is far longer than it takes: a test that fails must

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 extension PixelFormat {
     /// Every uncompressed format that camrec reads itself, in one memory plane or in several.

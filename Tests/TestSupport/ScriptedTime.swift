@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// Time that moves only when a test says so.
 open class ScriptedTime: TimeSource, @unchecked Sendable {

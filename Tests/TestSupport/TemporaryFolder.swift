@@ -1,4 +1,4 @@
-import Files
+import CamPlatform
 import Glibc
 
 /// A folder that is removed with its owner, including its content.

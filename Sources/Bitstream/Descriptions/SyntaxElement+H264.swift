@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 extension SyntaxElement {
     /// What the value means, if only H.264 has the element or gives it a different meaning than H.265.

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 extension H264.SequenceParameterSet {
     /// Width of a coded frame in luma samples, before cropping: a multiple of 16.

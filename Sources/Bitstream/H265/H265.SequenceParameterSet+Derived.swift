@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 extension H265.SequenceParameterSet {
     /// `ChromaArrayType` (7.4.3.2.1): `chroma_format_idc`, or 0 if the planes are coded separately.

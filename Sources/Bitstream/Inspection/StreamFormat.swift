@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// What a sequence parameter set states about the pictures, in terms that both codecs share.
 public struct StreamFormat: Equatable, Sendable {

@@ -1,5 +1,5 @@
 import CV4L2
-import Pictures
+import CamPictures
 
 extension CameraControls {
     /// The exposure by the driver's controls; nil if it has none.

@@ -1,5 +1,5 @@
 import CV4L2
-import Text
+import CamPlatform
 
 /// Reads and sets a camera's controls (V4L2 specification, "Extended Controls API").
 struct CameraControls {

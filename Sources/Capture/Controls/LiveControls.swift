@@ -1,6 +1,5 @@
 import Synchronization
-import Threading
-import Time
+import CamPlatform
 
 /// A recording camera's controls, for threads other than the one that captures.
 ///

@@ -1,5 +1,5 @@
 import CYUV
-import Pictures
+import CamPictures
 
 /// Brings planar chroma of any subsampling to 4:2:0.
 ///

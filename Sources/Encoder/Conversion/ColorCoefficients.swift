@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 extension ColorEncoding.Matrix {
     /// The shares of red and blue in luma (H.273, table 4).

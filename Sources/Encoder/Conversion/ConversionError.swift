@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// Why a picture could not be converted. `description` is one line.
 public enum ConversionError: Error, Sendable, Hashable, CustomStringConvertible {

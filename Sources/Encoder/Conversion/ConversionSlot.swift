@@ -1,5 +1,5 @@
-import Pictures
-import Threading
+import CamPictures
+import CamPlatform
 
 /// A place for one converted picture, which another thread may fill while the encode thread encodes the picture
 /// before.

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// Interleaves two fields, stored one after the other in each plane, into the picture's row order: a band at
 /// a time, in scratch memory that stays in the cache.

@@ -1,6 +1,6 @@
 import CColor
 import CYUV
-import Pictures
+import CamPictures
 
 /// NV16, NV61, NV24 and NV42: pairs of chroma samples for every row. Chroma becomes the rounded mean of two rows,
 /// and of two columns where those have samples of their own.

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// Rows of luma samples, wherever they lie.
 struct LumaRows {

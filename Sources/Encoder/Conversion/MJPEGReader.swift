@@ -1,5 +1,5 @@
 import CYUV
-import Pictures
+import CamPictures
 
 /// JPEG and Motion JPEG of any subsampling by 1, 2 or 4 each way, baseline or progressive, with or without
 /// its own Huffman tables (libjpeg-turbo then uses the standard ones).

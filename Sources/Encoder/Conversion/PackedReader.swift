@@ -1,5 +1,5 @@
 import CYUV
-import Pictures
+import CamPictures
 
 /// YUYV, UYVY and YVYU. Chroma becomes the rounded mean of two rows.
 final class PackedReader: PictureReader {

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// Planes of a source that the software encoder takes as they are, with neither conversion nor copy.
 public struct PassthroughLayout: Sendable, Hashable {

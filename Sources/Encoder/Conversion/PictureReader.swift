@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// Reads pictures of one arrangement as bands of 4:2:0.
 protocol PictureReader: AnyObject {

@@ -1,5 +1,5 @@
 import CColor
-import Pictures
+import CamPictures
 
 /// Scales whole planar pictures, band by band of the result: means of all pixels that a smaller one covers, and between
 /// the nearest of those that a larger one lies between.

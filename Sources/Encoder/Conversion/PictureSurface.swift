@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// Where one conversion writes a picture: 8-bit Y′CbCr 4:2:0 in memory that belongs to someone else.
 ///

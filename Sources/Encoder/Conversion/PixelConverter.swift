@@ -1,5 +1,5 @@
 import CYUV
-import Pictures
+import CamPictures
 
 /// Converts a stream's pictures into 4:2:0 surfaces, each in one pass over the camera's buffer.
 ///

@@ -1,5 +1,5 @@
 import CYUV
-import Pictures
+import CamPictures
 
 /// How many luma samples share a chroma sample, across and down.
 struct Subsampling: Hashable {

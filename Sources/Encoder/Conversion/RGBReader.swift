@@ -1,5 +1,5 @@
 import CColor
-import Pictures
+import CamPictures
 
 /// RGB of three or four bytes a pixel, converted straight to the wanted encoding with coefficients of 15
 /// bits: at most one step from the exact result. Chroma is that of each 2×2 block's mean colour.

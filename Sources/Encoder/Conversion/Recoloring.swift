@@ -1,5 +1,5 @@
 import CColor
-import Pictures
+import CamPictures
 
 /// Changes a band's range and matrix, at most one step from the exact result.
 ///

@@ -1,5 +1,5 @@
 import CYUV
-import Pictures
+import CamPictures
 
 /// Turns, mirrors and scales pictures on their way into a surface.
 ///

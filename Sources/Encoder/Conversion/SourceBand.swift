@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// Rows of a raw picture in each of its planes: a band, and possibly the rows after it. Valid as long as the
 /// picture.

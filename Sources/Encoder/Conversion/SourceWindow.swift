@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// Reads the wanted part of a camera's pictures, band by band: of raw formats nothing else.
 final class SourceWindow {

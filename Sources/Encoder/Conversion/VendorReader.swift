@@ -1,6 +1,6 @@
 import CYUV
 import Glibc
-import Pictures
+import CamPictures
 
 /// Everything else that libv4lconvert supports: Bayer mosaics, and the compressed formats of old webcam
 /// chips.

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// A part of a camera's picture, as it comes from the camera.
 public struct CropRectangle: Sendable, Hashable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// What part of a camera's pictures is encoded, and how it lies: cut out, then turned, mirrored, and scaled.
 public struct Framing: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// One of the eight ways to lay a picture down: columns and rows exchanged, then either or both reversed.
 struct Orientation: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// What happens to a camera's pictures before they are encoded.
 public struct PictureTreatment: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import Glibc
-import Pictures
+import CamPictures
 
 /// A baseline JPEG picture in the form that a GPU's decoder takes (ITU-T T.81).
 ///

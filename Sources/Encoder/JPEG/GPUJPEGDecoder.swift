@@ -1,7 +1,7 @@
-import Acceleration
+import CamAcceleration
 import CFFmpeg
 import CVAAPI
-import Pictures
+import CamPictures
 
 /// A GPU's decoder of baseline JPEG (VA-API: `va_dec_jpeg.h`), which writes into surfaces of an encoder.
 ///

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// The Huffman tables of a baseline JPEG picture (ITU-T T.81, B.2.4.2): two for DC, two for AC coefficients.
 struct HuffmanTables {

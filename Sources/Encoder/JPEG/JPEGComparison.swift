@@ -1,5 +1,5 @@
 import CYUV
-import Pictures
+import CamPictures
 
 /// Compares a picture that a GPU decoded with what libjpeg-turbo makes of it.
 ///

@@ -1,7 +1,7 @@
-import Acceleration
+import CamAcceleration
 import CFFmpeg
 import CVAAPI
-import Pictures
+import CamPictures
 
 /// Decides, picture by picture, whether the GPU decodes a camera's Motion JPEG into an encoder's surfaces.
 ///

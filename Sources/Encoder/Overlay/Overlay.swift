@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// A text that is drawn into each picture.
 public struct Overlay: Sendable, Hashable {

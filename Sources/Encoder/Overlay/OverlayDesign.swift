@@ -1,5 +1,5 @@
-import Pictures
-import Time
+import CamPictures
+import CamPlatform
 
 /// How a text looks in pictures of one size. Nothing changes after it is made, so that conversions on several threads may
 /// share it.

@@ -1,5 +1,5 @@
 import Glibc
-import Time
+import CamPlatform
 
 /// The text of one picture after another, as glyphs. Fills in memory of its own: nothing is allocated per picture.
 struct OverlayLine: ~Copyable {

@@ -1,6 +1,6 @@
 import CColor
-import Pictures
-import Time
+import CamPictures
+import CamPlatform
 
 /// Draws a text into the bands of one picture after another.
 ///

@@ -1,4 +1,4 @@
-import Text
+import CamPlatform
 
 /// Bits a second, as people write them: `4M`, `800k`, `4000000`.
 public struct BitsPerSecond: Sendable, Hashable {

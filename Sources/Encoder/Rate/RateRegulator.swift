@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// Tracks a stream's bucket by capture time, across all sessions of its encoder.
 ///

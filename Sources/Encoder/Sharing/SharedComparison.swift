@@ -1,5 +1,5 @@
 import Glibc
-import Pictures
+import CamPictures
 
 /// Compares the NV12 that a GPU sees with what a camera wrote: byte for byte, but for the chroma of packed 4:2:2, which is
 /// halved on the way.

@@ -1,7 +1,7 @@
-import Acceleration
+import CamAcceleration
 import CFFmpeg
 import CVAAPI
-import Pictures
+import CamPictures
 
 /// Has a GPU convert packed 4:2:2 to the NV12 that its encoder takes, in surfaces of its own.
 ///

@@ -1,7 +1,7 @@
-import Acceleration
+import CamAcceleration
 import CFFmpeg
 import CVAAPI
-import Pictures
+import CamPictures
 
 /// Decides, picture by picture, whether an encoder reads a camera's picture in the memory that the camera wrote it into.
 ///

@@ -1,8 +1,8 @@
-import Acceleration
+import CamAcceleration
 import CFFmpeg
 import CVAAPI
 import Glibc
-import Pictures
+import CamPictures
 
 /// A surface in memory that a GPU shares with a camera. The last owner releases it, and frames that libavcodec keeps own it.
 final class SharedSurface: @unchecked Sendable {

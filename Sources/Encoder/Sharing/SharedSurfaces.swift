@@ -1,7 +1,7 @@
-import Acceleration
+import CamAcceleration
 import Bitstream
-import Pictures
-import Threading
+import CamPictures
+import CamPlatform
 
 /// A GPU's memory for a camera to write into, where the encoder reads it.
 ///

@@ -1,4 +1,4 @@
-import Pictures
+import CamPictures
 
 /// Whether a GPU reads the pictures in a camera's buffers where they are: open until one was compared.
 ///

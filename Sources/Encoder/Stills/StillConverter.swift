@@ -1,6 +1,6 @@
 import CYUV
 import Glibc
-import Pictures
+import CamPictures
 
 /// Converts a stream's pictures, one at a time, into what JPEG files have: 4:2:0, full range, BT.601.
 ///

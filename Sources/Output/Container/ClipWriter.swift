@@ -1,7 +1,7 @@
 import Bitstream
 import CFormat
-import Sound
-import Time
+import CamSound
+import CamPlatform
 
 /// Copies parts of recordings into one MP4, each picture at its time. Used by one thread.
 ///

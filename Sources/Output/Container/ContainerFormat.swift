@@ -1,5 +1,5 @@
-import Sound
-import Time
+import CamSound
+import CamPlatform
 
 /// A file format that stores each picture's time. The raw value is the file name's extension.
 public enum ContainerFormat: String, Sendable, CaseIterable {

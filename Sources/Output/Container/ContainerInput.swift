@@ -1,7 +1,7 @@
 import Bitstream
 import CFormat
 import Glibc
-import Threading
+import CamPlatform
 
 /// Supplies a container's bytes to libavformat: from a file that is already open, at its own position, or from a stream,
 /// which comes only once.

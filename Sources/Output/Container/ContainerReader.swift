@@ -1,9 +1,7 @@
 import Bitstream
-import Files
+import CamPlatform
 import Glibc
-import Sound
-import Threading
-import Time
+import CamSound
 
 /// Reads the video of a Matroska, MP4 or MPEG-TS file, picture by picture, as Annex B, and its sound if wanted.
 ///

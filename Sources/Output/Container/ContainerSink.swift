@@ -1,10 +1,8 @@
 import Bitstream
 import CFormat
-import Files
+import CamPlatform
 import Glibc
-import Sound
-import Threading
-import Time
+import CamSound
 
 /// Writes access units to Matroska, MP4 or a transport stream, each at its capture time, or at its playing time in a
 /// time lapse.

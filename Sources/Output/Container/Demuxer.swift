@@ -1,8 +1,8 @@
 import Bitstream
 import CFFmpeg
 import CFormat
-import Sound
-import Time
+import CamSound
+import CamPlatform
 
 /// A container that libavformat reads through our callbacks: it opens nothing itself, and sees neither the
 /// file's name nor any file that the container refers to.

@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// What a file says about its recording besides the stream. Matroska and MP4 store it.
 public struct FileMetadata: Sendable, Equatable {

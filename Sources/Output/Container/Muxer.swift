@@ -2,8 +2,8 @@ import Bitstream
 import CFFmpeg
 import CFormat
 import Glibc
-import Sound
-import Time
+import CamSound
+import CamPlatform
 
 /// A container that libavformat writes through our callbacks: it opens nothing itself, and sees no file name.
 ///

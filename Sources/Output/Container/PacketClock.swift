@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// The two times that a container stores for a picture: when it is presented and when it is decoded.
 ///

@@ -1,5 +1,5 @@
-import Sound
-import Time
+import CamSound
+import CamPlatform
 
 /// Turns a container's packets of sound into those that are written elsewhere: without what a transport stream puts before
 /// each, and with times that no container's clock has rounded.

@@ -1,6 +1,5 @@
 import Bitstream
-import Threading
-import Time
+import CamPlatform
 
 /// The latest access units, which every receiver reads at its own position.
 ///

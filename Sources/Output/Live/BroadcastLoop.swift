@@ -1,8 +1,7 @@
 import Bitstream
 import Glibc
-import Network
-import Threading
-import Time
+import CamNetworking
+import CamPlatform
 
 /// The work of a live output's thread: accepts receivers, sends each as much as it can take, and disconnects
 /// them.

@@ -1,9 +1,8 @@
 import Bitstream
-import Files
+import CamPlatform
 import Glibc
-import Network
-import Sound
-import Threading
+import CamNetworking
+import CamSound
 
 /// Sends a stream to any number of receivers over TCP, without delay: raw Annex B, or framed.
 ///

@@ -1,6 +1,6 @@
 import Bitstream
 import CFormat
-import Sound
+import CamSound
 
 /// A stream in a container without an end, muxed once for all receivers, who may join at any keyframe.
 ///

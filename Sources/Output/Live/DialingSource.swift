@@ -1,7 +1,6 @@
 import Glibc
-import Network
-import Threading
-import Time
+import CamNetworking
+import CamPlatform
 
 /// Connects to an output's only receiver, and reconnects with pauses that grow from a quarter of a second to eight
 /// seconds until a connection has lasted for a second.

@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// Limits the rate of reported events: a burst, then a few per second. The others are counted, and the count is
 /// reported as soon as the rate allows. Used by one thread.

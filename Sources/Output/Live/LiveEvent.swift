@@ -1,5 +1,5 @@
 import Glibc
-import Network
+import CamNetworking
 
 /// A change in a live output's receivers. `description` is one line.
 public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {

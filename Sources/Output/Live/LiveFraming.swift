@@ -1,6 +1,6 @@
 import Bitstream
-import Sound
-import Time
+import CamSound
+import CamPlatform
 
 /// Wraps access units in what a live output's receivers get, once for all of them. Belongs to the output's writer.
 protocol LiveFraming: AnyObject {

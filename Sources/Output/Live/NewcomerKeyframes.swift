@@ -1,5 +1,5 @@
 import Bitstream
-import Time
+import CamPlatform
 
 /// Decides when to force an IDR for receivers that wait for their first one.
 ///

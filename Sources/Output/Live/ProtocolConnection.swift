@@ -1,10 +1,9 @@
 import CFFmpeg
 import CFormat
 import Glibc
-import Network
+import CamNetworking
 import Synchronization
-import Threading
-import Time
+import CamPlatform
 
 /// A connection over one of libavformat's protocols, for a transport stream. Its calls block.
 ///

@@ -1,7 +1,7 @@
 import Bitstream
 import Glibc
-import Network
-import Time
+import CamNetworking
+import CamPlatform
 
 /// One connection of a live output: its place in the stream, and its statistics. One thread at a time uses it: the output's,
 /// or one of its crew.

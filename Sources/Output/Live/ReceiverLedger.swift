@@ -1,5 +1,5 @@
-import Network
-import Threading
+import CamNetworking
+import CamPlatform
 
 /// The receivers of a live output. Written by the output's thread, read by any.
 ///

@@ -1,4 +1,4 @@
-import Network
+import CamNetworking
 
 /// The source of a live output's receivers. Used by the output's thread.
 protocol ReceiverSource: AnyObject {

@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// How many bytes were sent lately, to within a second.
 struct RecentBytes {

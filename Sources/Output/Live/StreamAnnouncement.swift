@@ -1,7 +1,7 @@
 import Bitstream
-import Network
-import Sound
-import Threading
+import CamNetworking
+import CamSound
+import CamPlatform
 
 /// Hands the latest description of a stream from its writer to the thread that announces it.
 final class StreamAnnouncement: @unchecked Sendable {

@@ -1,8 +1,6 @@
 import Bitstream
-import Files
-import Sound
-import Threading
-import Time
+import CamPlatform
+import CamSound
 
 /// A container's video, read picture by picture with its own times, and its sound.
 final class ContainerStream: PictureStream {

@@ -1,5 +1,5 @@
 import Bitstream
-import Time
+import CamPlatform
 
 /// Assembles NAL units into pictures.
 struct PictureAssembler {

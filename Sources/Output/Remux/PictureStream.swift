@@ -1,6 +1,6 @@
 import Bitstream
-import Files
-import Sound
+import CamPlatform
+import CamSound
 
 /// A picture, with both of its fields if it has two.
 struct StreamPicture {

@@ -1,5 +1,5 @@
 import Bitstream
-import Files
+import CamPlatform
 
 /// A file with a raw stream of either codec, as Annex B or AVCC, read picture by picture.
 ///

@@ -1,7 +1,6 @@
 import Bitstream
-import Sound
-import Threading
-import Time
+import CamSound
+import CamPlatform
 
 /// A recording's file that is open, read from any of its keyframes on: a container or a raw stream, whose pictures come
 /// at its nominal rate. Used by one thread.

@@ -1,8 +1,6 @@
 import Bitstream
-import Files
-import Pictures
-import Threading
-import Time
+import CamPlatform
+import CamPictures
 
 /// Converts a recording into another form and keeps each picture's time: from a container, or from a raw
 /// stream with its timestamp file or at a constant rate. Nothing is re-encoded.

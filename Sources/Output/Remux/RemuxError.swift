@@ -1,5 +1,5 @@
 import Bitstream
-import Time
+import CamPlatform
 
 /// Why a recording could not be remuxed. `description` is one line: thing, cause, next step.
 public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {

@@ -1,5 +1,5 @@
-import Sound
-import Time
+import CamSound
+import CamPlatform
 
 /// Puts sound before the first picture that is shown later, as players read it, wherever the file has it.
 ///

@@ -1,7 +1,6 @@
 import Bitstream
-import Sound
-import Threading
-import Time
+import CamSound
+import CamPlatform
 
 /// The destination of a remux.
 enum RemuxSink {

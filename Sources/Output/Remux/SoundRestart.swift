@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// Notices where the times of sound restart, as where recordings were joined.
 struct SoundRestart {

@@ -1,5 +1,5 @@
-import Sound
-import Time
+import CamSound
+import CamPlatform
 
 /// Chooses the sound that a container can declare for a part of a recording, whose format may change, as a transport
 /// stream's can: the one at the beginning of the part.

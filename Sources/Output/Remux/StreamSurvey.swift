@@ -1,5 +1,5 @@
 import Bitstream
-import Time
+import CamPlatform
 
 /// What reading a recording completely reveals about it.
 struct StreamSurvey {

@@ -1,6 +1,6 @@
 import Bitstream
-import Sound
-import Time
+import CamSound
+import CamPlatform
 
 /// The pictures of a recording in decoding order, each with its time and its place in presentation order.
 struct TimedPictures {

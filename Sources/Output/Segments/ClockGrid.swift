@@ -1,6 +1,5 @@
 import Glibc
-import Threading
-import Time
+import CamPlatform
 
 /// The moments at which segments begin that are cut on the clock: at :00, :10, :20 … of every hour.
 ///

@@ -1,6 +1,6 @@
 import Bitstream
-import Sound
-import Time
+import CamSound
+import CamPlatform
 
 /// The latest access units and their sound, held in memory until an event: the event's file then begins before the event.
 ///

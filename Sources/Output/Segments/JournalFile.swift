@@ -1,4 +1,4 @@
-import Files
+import CamPlatform
 import Glibc
 
 /// The file of a journal: lines after a header.

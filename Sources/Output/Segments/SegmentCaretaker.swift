@@ -1,5 +1,4 @@
-import Files
-import Time
+import CamPlatform
 
 /// Enforces the limits on segments before recording starts: camrec may wait weeks for a camera. Used by one thread.
 public final class SegmentCaretaker {

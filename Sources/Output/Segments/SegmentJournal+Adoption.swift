@@ -1,4 +1,4 @@
-import Files
+import CamPlatform
 import Glibc
 
 extension SegmentJournal {

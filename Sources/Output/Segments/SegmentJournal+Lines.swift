@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// The format of the journal's lines.
 extension SegmentJournal.Entry {

@@ -1,6 +1,5 @@
-import Files
+import CamPlatform
 import Glibc
-import Time
 
 /// The segments that camrec recorded with a pattern, in this run and earlier ones: a text file next to the
 /// segments, which tells `--keep` and `--min-free` what they may remove.

@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// A period in which a recording cannot be written: when the next attempt is due, and what is lost until then.
 ///

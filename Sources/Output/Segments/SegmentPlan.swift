@@ -1,4 +1,4 @@
-import Files
+import CamPlatform
 
 /// How a recording is divided into segments, and which of them are kept.
 public struct SegmentPlan: Sendable {

@@ -1,5 +1,4 @@
-import Files
-import Time
+import CamPlatform
 
 /// Removes a pattern's oldest segments. Used by one thread.
 ///

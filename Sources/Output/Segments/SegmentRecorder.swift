@@ -1,8 +1,7 @@
 import Bitstream
-import Files
+import CamPlatform
 import Glibc
-import Sound
-import Time
+import CamSound
 
 /// A recording in segments: files that each begin with an IDR and play by themselves. No access unit is lost
 /// or duplicated between two of them.

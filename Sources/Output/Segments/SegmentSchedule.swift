@@ -1,5 +1,5 @@
 import Bitstream
-import Time
+import CamPlatform
 
 /// When one segment of a recording ends and the next begins.
 ///

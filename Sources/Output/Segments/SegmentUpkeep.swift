@@ -1,6 +1,5 @@
-import Files
+import CamPlatform
 import Glibc
-import Time
 
 /// Keeps segments within their limits while their disk is mounted. Used by one thread.
 ///

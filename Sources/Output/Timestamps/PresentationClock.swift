@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// Converts capture times to presentation times: starting at 0, in ticks, strictly increasing from picture to
 /// picture, whatever the camera's clock does.

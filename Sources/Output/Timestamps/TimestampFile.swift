@@ -1,4 +1,4 @@
-import Files
+import CamPlatform
 import Glibc
 
 /// Reads a file in mkvmerge's "timestamp format v2": a header, then one picture's time per line, in

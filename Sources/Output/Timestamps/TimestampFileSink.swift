@@ -1,8 +1,6 @@
 import Bitstream
-import Files
-import Sound
-import Threading
-import Time
+import CamPlatform
+import CamSound
 
 /// Writes the times of a recording's pictures, one per line: mkvmerge's "timestamp format v2".
 ///

@@ -1,8 +1,8 @@
 import Bitstream
 import Output
-import Pictures
-import Sound
-import Time
+import CamPictures
+import CamSound
+import CamPlatform
 
 /// A file's sound, which is read besides the pictures, so that neither waits for the other.
 final class FileSound: SoundFeed {

@@ -1,6 +1,6 @@
 import Output
-import Sound
-import Time
+import CamSound
+import CamPlatform
 
 /// Places a file's sound on its pictures' clock where recordings follow each other: the times of both start over, and the
 /// sound continues where the pictures do, however much longer or shorter it was than they were.

@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// When what a live stream sends is due, by how long its pictures take to arrive: the quickest of the last seconds counts,
 /// whatever delays the others, and however the sender's clock drifts. The caller reads the clock.

@@ -1,6 +1,5 @@
-import Sound
-import Threading
-import Time
+import CamSound
+import CamPlatform
 
 /// A live stream's sound, which arrives between its pictures.
 ///

@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// How much later than its pictures a live stream's sound is played: as little as its way here allows, because a packet is
 /// sent when it is complete, and some senders collect several. The caller reads the clock.

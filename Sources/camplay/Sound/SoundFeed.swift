@@ -1,5 +1,5 @@
-import Sound
-import Time
+import CamSound
+import CamPlatform
 
 /// Where a player's sound comes from, and when it is due. Used by the sound's thread.
 protocol SoundFeed: AnyObject {

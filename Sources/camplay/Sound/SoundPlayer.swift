@@ -1,6 +1,5 @@
-import Sound
-import Threading
-import Time
+import CamSound
+import CamPlatform
 
 /// Plays sound with its pictures, on a thread of its own.
 ///

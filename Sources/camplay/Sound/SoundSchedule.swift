@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// Decides when sound is handed to the loudspeaker, so that it is heard with its pictures: small deviations are made up for
 /// by playing slower or faster, larger ones by silence or by leaving sound out. The caller reads the clock.

@@ -1,6 +1,6 @@
 import CSDL2
-import Sound
-import Time
+import CamSound
+import CamPlatform
 
 /// A loudspeaker, as SDL knows it: plays what is in its queue, on a thread of SDL's. Used by one thread.
 final class Speaker {

@@ -1,6 +1,6 @@
 import CSDL2
 import Decoder
-import Pictures
+import CamPictures
 
 /// The shown picture, as a texture that the renderer can draw.
 ///

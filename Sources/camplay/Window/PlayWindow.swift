@@ -1,6 +1,6 @@
 import CSDL2
 import Decoder
-import Time
+import CamPlatform
 
 /// The window: draws the latest picture at its aspect ratio, and handles a few keys.
 ///

@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// Makes the line of statistics: what happened in the last whole second.
 struct StatisticsMeter {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Capture
-import Pictures
+import CamPictures
 
 /// What a shell offers for options whose values depend on the camera. Nothing is said where there is no camera.
 extension CompletionKind {

@@ -1,4 +1,4 @@
-import Acceleration
+import CamAcceleration
 import ArgumentParser
 import Bitstream
 

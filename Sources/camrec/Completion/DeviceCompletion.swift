@@ -1,5 +1,5 @@
 import Capture
-import Files
+import CamPlatform
 
 /// The values of `--device`.
 enum DeviceCompletion {

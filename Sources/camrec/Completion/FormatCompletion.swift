@@ -1,5 +1,5 @@
 import Capture
-import Pictures
+import CamPictures
 
 /// The values of `--size`, `--fps` and `--format` for a camera.
 struct FormatCompletion {

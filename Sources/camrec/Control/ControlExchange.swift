@@ -1,7 +1,7 @@
 import Glibc
-import Network
-import Terminal
-import Time
+import CamNetworking
+import CamCommandLine
+import CamPlatform
 
 /// A connection to a recording's control socket: sends a line, and reads what comes back.
 final class ControlExchange {

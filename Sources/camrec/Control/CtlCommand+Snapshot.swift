@@ -1,9 +1,9 @@
 import ArgumentParser
 import Glibc
 import Output
-import Recorder
-import Terminal
-import Threading
+import CamRecorder
+import CamCommandLine
+import CamPlatform
 
 extension CtlCommand {
     /// The file of `snapshot FILE`; nil for other commands.

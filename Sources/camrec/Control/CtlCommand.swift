@@ -1,12 +1,12 @@
 import ArgumentParser
-import ControlProtocol
-import Files
+import CamControlProtocol
+import CamPlatform
 import FoundationEssentials
 import Glibc
-import Network
+import CamNetworking
 import Output
-import Recorder
-import Terminal
+import CamRecorder
+import CamCommandLine
 
 /// `camrec ctl PATH COMMAND`: sends a command to a running recording and prints the reply.
 struct CtlCommand: ParsableCommand {

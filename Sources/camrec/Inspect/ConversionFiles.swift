@@ -1,6 +1,6 @@
 import Bitstream
-import Files
-import Inspection
+import CamPlatform
+import CamInspection
 import Output
 
 /// The files that an inspection writes, created before the input is read.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Bitstream
 import Output
-import Terminal
+import CamCommandLine
 
 /// `camrec inspect FILE|-`
 struct InspectCommand: ParsableCommand {

@@ -1,8 +1,8 @@
 import Bitstream
 import Glibc
-import Inspection
+import CamInspection
 import Output
-import Terminal
+import CamCommandLine
 
 /// One run of `camrec inspect`.
 struct InspectSession {

@@ -1,9 +1,9 @@
 import Bitstream
-import Inspection
+import CamInspection
 import Output
-import Sound
-import Terminal
-import Time
+import CamSound
+import CamCommandLine
+import CamPlatform
 
 /// A stream's inspection: reports on each unit, writes files, and concludes.
 struct InspectionRun {

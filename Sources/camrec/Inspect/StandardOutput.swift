@@ -1,6 +1,6 @@
 import Glibc
 import Output
-import Terminal
+import CamCommandLine
 
 /// Buffered standard output, flushed by its user.
 struct StandardOutput {

@@ -1,9 +1,7 @@
-import Files
+import CamPlatform
 import Glibc
 import Output
-import Terminal
-import Threading
-import Time
+import CamCommandLine
 
 /// A file or standard input, read as it comes.
 final class StreamInput {

@@ -1,8 +1,8 @@
 import ArgumentParser
-import Network
+import CamNetworking
 import Output
-import Terminal
-import Text
+import CamCommandLine
+import CamPlatform
 
 /// Options for watching and controlling a recording.
 struct LiveArguments: ParsableArguments {

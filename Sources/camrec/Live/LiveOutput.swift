@@ -1,8 +1,8 @@
 import Encoder
-import Network
+import CamNetworking
 import Output
-import Recorder
-import Terminal
+import CamRecorder
+import CamCommandLine
 
 /// Opens live outputs and reports what happens to them.
 struct LiveOutput {

@@ -1,6 +1,6 @@
 import Output
 import Synchronization
-import Terminal
+import CamCommandLine
 
 /// Reports events of an output that connects to its receiver: the first failed connection and the first loss as
 /// warnings, everything else as information.

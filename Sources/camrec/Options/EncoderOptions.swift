@@ -1,6 +1,6 @@
 import ArgumentParser
 import Encoder
-import Terminal
+import CamCommandLine
 
 /// Options that choose the encoder.
 struct EncoderOptions: ParsableArguments {

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Recorder
-import Terminal
+import CamRecorder
+import CamCommandLine
 
 /// Options for a recording's length.
 struct LengthOptions: ParsableArguments {

@@ -1,9 +1,8 @@
 import ArgumentParser
 import Encoder
-import Motion
+import CamRecorder
 import Output
-import Recorder
-import Terminal
+import CamCommandLine
 
 /// Options for a ring that triggers by itself.
 struct MotionOptions: ParsableArguments {

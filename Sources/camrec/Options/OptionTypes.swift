@@ -2,8 +2,8 @@ import ArgumentParser
 import Bitstream
 import Capture
 import Encoder
-import Pictures
-import Terminal
+import CamPictures
+import CamCommandLine
 
 extension PictureSize: ExplainedArgument {
     public static let requirement = "expected width and height in pixels, as in 1280x720, up to 16384x16384"

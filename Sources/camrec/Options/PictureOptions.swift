@@ -1,7 +1,7 @@
 import ArgumentParser
 import Encoder
-import Pictures
-import Terminal
+import CamPictures
+import CamCommandLine
 
 /// Options that change the pictures.
 struct PictureOptions: ParsableArguments {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Encoder
-import Terminal
+import CamCommandLine
 
 /// Options for the bit rate.
 struct RateOptions: ParsableArguments {

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Output
-import Terminal
+import CamCommandLine
 
 /// Options for messages and the report.
 struct ReportingOptions: ParsableArguments {

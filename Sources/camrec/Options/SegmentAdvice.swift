@@ -1,7 +1,7 @@
 import Encoder
 import Output
-import Terminal
-import Time
+import CamCommandLine
+import CamPlatform
 
 /// Compares the requested lengths with what a stream's rate and keyframes allow: memory is bounded, and files begin
 /// and end at keyframes.

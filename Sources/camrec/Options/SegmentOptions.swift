@@ -1,7 +1,7 @@
 import ArgumentParser
 import Output
-import Terminal
-import Text
+import CamCommandLine
+import CamPlatform
 
 /// Options for splitting a recording into files and removing old ones.
 struct SegmentOptions: ParsableArguments {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Terminal
+import CamCommandLine
 
 /// Options from a file.
 struct SettingsOptions: ParsableArguments {

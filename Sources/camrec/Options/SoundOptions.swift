@@ -1,7 +1,7 @@
 import ArgumentParser
 import Encoder
-import Sound
-import Terminal
+import CamSound
+import CamCommandLine
 
 /// Options for the sound that belongs to the pictures.
 struct SoundOptions: ParsableArguments {

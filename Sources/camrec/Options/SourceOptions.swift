@@ -1,7 +1,7 @@
 import ArgumentParser
 import Capture
-import Pictures
-import Terminal
+import CamPictures
+import CamCommandLine
 
 /// Options for the source.
 struct SourceOptions: ParsableArguments {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Bitstream
 import Encoder
-import Pictures
-import Terminal
+import CamPictures
+import CamCommandLine
 
 /// Options for the stream.
 struct StreamOptions: ParsableArguments {

@@ -1,7 +1,7 @@
 import ArgumentParser
-import Pictures
-import Recorder
-import Terminal
+import CamPictures
+import CamRecorder
+import CamCommandLine
 
 /// Options for recordings that play faster than they were captured.
 struct TimeLapseOptions: ParsableArguments {

@@ -1,4 +1,4 @@
-import Network
+import CamNetworking
 import Output
 
 /// A limit per address needs clients from several addresses.

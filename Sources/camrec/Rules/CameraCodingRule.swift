@@ -1,6 +1,6 @@
 import Bitstream
 import Encoder
-import Pictures
+import CamPictures
 
 /// A camera's own H.264 is not re-encoded.
 struct CameraCodingRule: OptionRule {

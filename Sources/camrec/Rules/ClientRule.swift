@@ -1,4 +1,4 @@
-import Recorder
+import CamRecorder
 
 /// Client options need clients.
 struct ClientRule: OptionRule {

@@ -1,6 +1,6 @@
 import Capture
 import Encoder
-import Pictures
+import CamPictures
 
 /// Settings that no encoder supports are refused, whatever the source.
 struct CodingRule: OptionRule {

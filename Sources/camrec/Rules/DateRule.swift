@@ -1,6 +1,6 @@
 import Output
-import Recorder
-import Time
+import CamRecorder
+import CamPlatform
 
 /// A date in a name does not create folders unasked.
 struct DateRule: OptionRule {

@@ -1,5 +1,5 @@
 import Bitstream
-import Network
+import CamNetworking
 import Output
 
 /// A bare `--listen` must not take an output for its host.

@@ -1,5 +1,5 @@
 import Glibc
-import Recorder
+import CamRecorder
 
 /// Only files are finished.
 struct OnSegmentRule: OptionRule {

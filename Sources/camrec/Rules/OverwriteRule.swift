@@ -1,5 +1,5 @@
 import Output
-import Recorder
+import CamRecorder
 
 /// Segments and dated names are never replaced.
 struct OverwriteRule: OptionRule {

@@ -1,6 +1,6 @@
 import Capture
 import Encoder
-import Pictures
+import CamPictures
 
 /// Only pictures that camrec encodes can be changed, and only to sizes that a codec has.
 struct PictureRule: OptionRule {

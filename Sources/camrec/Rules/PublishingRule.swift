@@ -1,5 +1,5 @@
-import Network
-import Recorder
+import CamNetworking
+import CamRecorder
 
 /// A published stream can be watched in browsers, and has its name on the server to itself.
 struct PublishingRule: OptionRule {

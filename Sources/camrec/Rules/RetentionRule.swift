@@ -1,6 +1,6 @@
 import Output
-import Recorder
-import Time
+import CamRecorder
+import CamPlatform
 
 /// Only segments are removed, and only under recognizable names.
 struct RetentionRule: OptionRule {

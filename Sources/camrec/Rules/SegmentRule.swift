@@ -1,4 +1,4 @@
-import Recorder
+import CamRecorder
 
 /// Segments are files and have their own names.
 struct SegmentRule: OptionRule {

@@ -1,4 +1,4 @@
-import Recorder
+import CamRecorder
 
 /// Files that end, and live outputs that continue.
 struct ServeOnRule: OptionRule {

@@ -1,7 +1,7 @@
 import Capture
 import Output
-import Pictures
-import Time
+import CamPictures
+import CamPlatform
 
 extension SnapshotCommand {
     /// Why the command is refused, with the next step; nil if it is valid.

@@ -1,6 +1,6 @@
 import Output
-import Recorder
-import Sound
+import CamRecorder
+import CamSound
 
 /// Sound needs an output that takes it, and pictures that come as they are captured.
 struct SoundRule: OptionRule {

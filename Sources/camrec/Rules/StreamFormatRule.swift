@@ -1,5 +1,5 @@
 import Output
-import Recorder
+import CamRecorder
 
 /// A stream format needs an output whose name says none.
 struct StreamFormatRule: OptionRule {

@@ -1,4 +1,4 @@
-import Recorder
+import CamRecorder
 
 /// Only files are synced to the disk.
 struct SyncRule: OptionRule {

@@ -1,5 +1,5 @@
-import Pictures
-import Recorder
+import CamPictures
+import CamRecorder
 
 /// A time lapse is a file, made of pictures that can be chosen one by one.
 struct TimeLapseRule: OptionRule {

@@ -1,4 +1,4 @@
-import Recorder
+import CamRecorder
 
 /// `--utc` needs a date to write, in a name or in the pictures.
 struct UTCRule: OptionRule {

@@ -1,5 +1,5 @@
 import Encoder
-import Pictures
+import CamPictures
 
 /// What needs a copy of each picture excludes the wish for none.
 struct ZeroCopyRule: OptionRule {

@@ -1,5 +1,5 @@
 import Glibc
-import Terminal
+import CamCommandLine
 
 /// What runs camrec, according to its environment.
 struct ServiceEnvironment {

@@ -1,4 +1,4 @@
-import Network
+import CamNetworking
 
 /// The service manager that started this process and wants its status: systemd, by the protocol of sd_notify(3).
 ///

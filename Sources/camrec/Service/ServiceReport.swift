@@ -1,9 +1,7 @@
-import Files
+import CamPlatform
 import Glibc
-import Network
-import Recorder
-import Threading
-import Time
+import CamNetworking
+import CamRecorder
 
 /// Reports this run's readiness, progress and liveness to the service manager.
 ///

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Terminal
+import CamCommandLine
 
 /// `camrec check FILE`
 struct CheckCommand: ParsableCommand {

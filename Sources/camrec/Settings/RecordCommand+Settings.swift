@@ -1,9 +1,8 @@
 import ArgumentParser
 import Glibc
-import Recorder
-import Settings
-import Terminal
-import Time
+import CamRecorder
+import CamPlatform
+import CamCommandLine
 
 extension RecordCommand {
     /// The keys of a settings file: this command's own long options.

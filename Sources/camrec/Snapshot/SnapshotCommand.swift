@@ -1,8 +1,8 @@
 import ArgumentParser
 import Capture
 import Output
-import Recorder
-import Terminal
+import CamRecorder
+import CamCommandLine
 
 /// `camrec snapshot FILE`
 struct SnapshotCommand: ParsableCommand {

@@ -1,10 +1,9 @@
 import Capture
 import Glibc
 import Output
-import Recorder
-import Terminal
-import Threading
-import Time
+import CamRecorder
+import CamCommandLine
+import CamPlatform
 
 /// One run of the snapshot command.
 ///

@@ -3,8 +3,8 @@ import CTestJPEG
 import Encoder
 import Glibc
 import Peers
-import Pictures
-import Time
+import CamPictures
+import CamPlatform
 
 /// Measures the conversion into an encoder's surface compared with the libraries it uses and with ffmpeg's,
 /// taking turns in one run, and prints tables in Markdown: medians in milliseconds of CPU, and multiples of

@@ -1,5 +1,5 @@
-import Network
-import Pictures
+import CamNetworking
+import CamPictures
 
 /// The two ends of the latency benchmark; `latency.py` puts the measured program between them.
 ///

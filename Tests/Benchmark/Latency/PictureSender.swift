@@ -1,6 +1,6 @@
 import Capture
 import Glibc
-import Pictures
+import CamPictures
 
 /// Writes the live test source's pictures as YUV4MPEG2, so that every recorder gets the same input.
 ///

@@ -1,8 +1,8 @@
 import Bitstream
 import Decoder
 import Glibc
-import Network
-import Time
+import CamNetworking
+import CamPlatform
 
 /// Receives a stream like camplay, and prints when each picture was captured, had arrived, and was decoded.
 ///

@@ -1,6 +1,6 @@
 import CV4L2
 import TestSupport
-import Time
+import CamPlatform
 
 @testable import Capture
 

@@ -1,6 +1,6 @@
-import Pictures
+import CamPictures
 import Testing
-import Time
+import CamPlatform
 
 @testable import Capture
 

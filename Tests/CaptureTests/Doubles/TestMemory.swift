@@ -1,6 +1,6 @@
-import Files
+import CamPlatform
 import Glibc
-import Pictures
+import CamPictures
 
 /// Memory with a descriptor, in place of a DMA-BUF.
 enum TestMemory {

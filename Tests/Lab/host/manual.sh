@@ -32,7 +32,7 @@ describes_all_keys() {
 describes_all_exit_codes() {
     local said code
     said=$(page camrec.1 | section 'EXIT STATUS')
-    for code in $(grep -oE '= [0-9]+$' "$repository/Sources/Terminal/ExitStatus.swift" | tr -d '= '); do
+    for code in $(grep -oE '= [0-9]+$' "$repository/Sources/CamCommandLine/ExitStatus.swift" | tr -d '= '); do
         grep -qE "^ +$code +[a-z]" <<<"$said" || { echo "no $code"; return 1; }
     done
 }
@@ -50,7 +50,7 @@ has_no_markup() {
 # A section that a page of docs/ no longer has is missed, not left out.
 misses_section() {
     local said
-    mkdir -p copy/Sources/Terminal && cp -r "$repository"/{scripts,docs,README.md,CHANGELOG.md} copy/ && cp "$repository/Sources/Terminal/Version.swift" copy/Sources/Terminal/
+    mkdir -p copy/Sources/CamCommandLine && cp -r "$repository"/{scripts,docs,README.md,CHANGELOG.md} copy/ && cp "$repository/Sources/CamCommandLine/Version.swift" copy/Sources/CamCommandLine/
     sed -i 's/^## Precedence$/## Preference/' copy/docs/reference/settings.md
     ! said=$(copy/scripts/manual elsewhere "$CAMREC" "$CAMPLAY" 2>&1) && grep -q "no section 'Precedence'" <<<"$said" || { echo "$said"; return 1; }
 }

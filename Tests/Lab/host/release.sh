@@ -11,7 +11,7 @@ export GIT_AUTHOR_NAME=lab GIT_AUTHOR_EMAIL=lab@example.org GIT_COMMITTER_NAME=l
 mkdir copy
 git -C "$repository" ls-files -z --cached --others --exclude-standard | tar -C "$repository" --null --ignore-failed-read -T - -c 2>/dev/null | tar -C copy -x
 cd copy
-version=$(sed -nE 's/.*static let current = "([^"]+)".*/\1/p' Sources/Terminal/Version.swift)
+version=$(sed -nE 's/.*static let current = "([^"]+)".*/\1/p' Sources/CamCommandLine/Version.swift)
 sed -i "0,/^## .*/s//## [$version] – 2026-01-31/" CHANGELOG.md
 git init -q && git add -A && git commit -qm "A release" && git tag -a -m "A release" "v$version"
 fails_only() { # NAME: of the quick checks

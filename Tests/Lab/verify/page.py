@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy
 
-STYLE = Path(__file__).parents[3] / "Sources/Inspection/Page/page.css"
+STYLE = Path(__file__).parents[3] / "Sources/CamInspection/Page/page.css"
 
 
 def pixels(path):

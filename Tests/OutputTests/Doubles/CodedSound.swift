@@ -1,9 +1,9 @@
 import CFFmpeg
 import TestSupport
 import Testing
-import Time
+import CamPlatform
 
-@testable import Sound
+@testable import CamSound
 
 /// Noise, coded.
 struct CodedSound {

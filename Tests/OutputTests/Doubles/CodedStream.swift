@@ -1,9 +1,9 @@
 import Bitstream
 import CTestFormat
-import Pictures
+import CamPictures
 import TestSupport
 import Testing
-import Time
+import CamPlatform
 
 @testable import Output
 

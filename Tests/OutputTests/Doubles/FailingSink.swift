@@ -1,5 +1,5 @@
 import Bitstream
-import Files
+import CamPlatform
 
 @testable import Output
 

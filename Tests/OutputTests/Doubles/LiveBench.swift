@@ -1,9 +1,8 @@
 import Bitstream
 import Glibc
-import Network
+import CamNetworking
 import Synchronization
-import Threading
-import Time
+import CamPlatform
 
 @testable import Output
 

@@ -1,9 +1,7 @@
 import Bitstream
-import Files
+import CamPlatform
 import Glibc
 import TestSupport
-import Threading
-import Time
 
 @testable import Output
 

@@ -1,9 +1,8 @@
 import Bitstream
-import Files
+import CamPlatform
 import Glibc
 import Testing
 import TestSupport
-import Time
 
 extension TemporaryFolder {
     /// The names in one of its folders, except hidden ones, in alphabetical order.

@@ -1,6 +1,6 @@
 import Bitstream
-import Sound
-import Time
+import CamSound
+import CamPlatform
 
 /// Pictures and sound as RTP packets within a connection, each at its capture time.
 ///

@@ -1,4 +1,4 @@
-import Time
+import CamPlatform
 
 /// Tells receivers which wall-clock time a stream's times mean (RFC 3550, 6.4.1), and the stream's name (6.5.1).
 struct SenderReport {

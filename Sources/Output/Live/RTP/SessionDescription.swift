@@ -1,6 +1,6 @@
 import Bitstream
-import Network
-import Sound
+import CamNetworking
+import CamSound
 
 /// A stream's description for an RTSP server, in SDP (RFC 8866).
 struct SessionDescription: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import Sound
+import CamSound
 
 /// Puts packets of sound into RTP packets: AAC (RFC 3640, 3.3.6) and Opus (RFC 7587).
 struct SoundPacketizer {

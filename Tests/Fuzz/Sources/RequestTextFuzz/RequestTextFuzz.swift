@@ -1,5 +1,5 @@
 import FuzzSupport
-import HTTPText
+import CamNetworking
 
 /// Reads what camweb itself parses of a request: cookies, forms, a proxy's client, hosts, ranges, credentials.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,6 +1,6 @@
 import Bitstream
 import FuzzSupport
-import Time
+import CamPlatform
 
 /// Shapes a stream cut into packets at access unit boundaries: the result has the guaranteed shape.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,0 +1,74 @@
+import Glibc
+import CamPictures
+import CamPlatform
+
+/// What an image says about itself (CIPA DC-008, "Exif" 2.32).
+public struct ExifMetadata: Sendable, Hashable {
+    /// When the picture was captured.
+    public var time: WallTime
+    /// Whether the time is written as UTC instead of local time.
+    public var isUTC: Bool
+    /// The camera's name.
+    public var camera: String
+    /// The program that wrote the file.
+    public var program: String
+    /// The picture's size.
+    public var size: PictureSize
+    /// How the picture was exposed, as far as it is known.
+    public var exposure: Exposure?
+
+    /// Metadata of one picture.
+    public init(
+        time: WallTime, isUTC: Bool, camera: String, program: String, size: PictureSize, exposure: Exposure?
+    ) {
+        (self.time, self.isUTC, self.camera, self.program) = (time, isUTC, camera, program)
+        (self.size, self.exposure) = (size, exposure)
+    }
+
+    /// The segment of a JPEG (APP1), at most 64 KiB long because texts are cut.
+    var jpegSegment: [UInt8] {
+        let content = Array("Exif".utf8) + [0, 0] + tiff
+        let length = content.count + 2
+        return [0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 255)] + content
+    }
+
+    /// A TIFF file without pictures, which is what images store.
+    var tiff: [UInt8] {
+        let header: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0]
+        let (date, subseconds, offset) = texts
+        var general = ExifDirectory()
+        general.add(0x0110, text: camera)
+        general.add(0x0131, text: program)
+        general.add(0x0132, text: date)
+        var capture = ExifDirectory()
+        if let time = exposure?.time { capture.add(0x829A, rational: time) }
+        if let sensitivity = exposure?.sensitivity {
+            capture.add(0x8827, short: sensitivity)
+            // The number is an ISO speed.
+            capture.add(0x8830, short: 3)
+        }
+        capture.add(0x9000, undefined: Array("0232".utf8))
+        for tag: UInt16 in [0x9003, 0x9004] { capture.add(tag, text: date) }
+        for tag: UInt16 in [0x9010, 0x9011, 0x9012] { capture.add(tag, text: offset) }
+        for tag: UInt16 in [0x9290, 0x9291, 0x9292] { capture.add(tag, text: subseconds) }
+        capture.add(0xA002, long: size.width)
+        capture.add(0xA003, long: size.height)
+        let length = general.length(withPointers: 1)
+        general.add(0x8769, long: header.count + length)
+        return header + general.bytes(at: header.count) + capture.bytes(at: header.count + length)
+    }
+
+    /// The date and time, milliseconds, and the distance from UTC.
+    private var texts: (date: String, subseconds: String, offset: String) {
+        var (moment, parts) = (time_t(time.seconds), tm())
+        if isUTC { gmtime_r(&moment, &parts) } else { localtime_r(&moment, &parts) }
+        func two(_ value: some BinaryInteger) -> String { (value < 10 ? "0" : "") + "\(value)" }
+        let day = "\(parts.tm_year + 1900):\(two(parts.tm_mon + 1)):\(two(parts.tm_mday))"
+        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(two).joined(separator: ":")
+        let milliseconds = (time.nanoseconds - Int64(time.seconds) * 1_000_000_000) / 1_000_000
+        let digits = "\(1000 + milliseconds)".dropFirst()
+        let minutes = abs(parts.tm_gmtoff) / 60
+        let offset = (parts.tm_gmtoff < 0 ? "-" : "+") + two(minutes / 60) + ":" + two(minutes % 60)
+        return ("\(day) \(clock)", String(digits), offset)
+    }
+}

@@ -1,0 +1,274 @@
+import CamAcceleration
+import Bitstream
+import Capture
+import Encoder
+import CamSound
+
+/// The cameras, microphones and encoders of this machine.
+public struct Inventory: Sendable, Encodable {
+    /// In the order of their numbers.
+    public let cameras: [CameraEntry]
+    /// In the order of their cards.
+    public let microphones: [MicrophoneSummary]
+    /// Render nodes, then software.
+    public let encoders: [EncoderEntry]
+
+    /// Whether a thread hangs in a driver: normal cleanup when the process ends may then hang as well.
+    public var leavesThread: Bool { encoders.contains(where: \.hangs) }
+
+    /// Examines every video node and every render node. Those that cannot be opened are listed with the
+    /// reason.
+    /// - Parameter withControls: also queries cameras' controls, which takes a while for some.
+    public static func take(withControls: Bool = false) -> Inventory {
+        Inventory(
+            cameras: VideoNode.all().compactMap { CameraEntry(path: $0, withControls: withControls) },
+            microphones: MicrophoneFinder().microphones.map(MicrophoneSummary.init),
+            encoders: RenderNode.all().map(EncoderEntry.init) + [EncoderEntry.software()])
+    }
+}
+
+/// One microphone.
+public struct MicrophoneSummary: Sendable, Encodable {
+    /// As `--audio-device` takes it.
+    public let name: String
+    /// What people call it.
+    public let title: String
+    /// Samples a second that the device has; nil if it cannot be asked.
+    public let lowestRate: Int?
+    public let highestRate: Int?
+    /// At most; nil if it cannot be asked.
+    public let channels: Int?
+    /// Why it cannot be asked; nil if it can.
+    public let problem: String?
+
+    init(_ entry: MicrophoneEntry) {
+        (name, title) = (entry.name, entry.title)
+        do throws(SoundError) {
+            let abilities = try Microphone.abilities(of: entry.hardwareName)
+            (lowestRate, highestRate) = (abilities.rates.lowerBound, abilities.rates.upperBound)
+            (channels, problem) = (abilities.channels.upperBound, nil)
+        } catch {
+            (lowestRate, highestRate, channels) = (nil, nil, nil)
+            problem = error.description
+        }
+    }
+}
+
+/// One video node.
+public struct CameraEntry: Sendable, Encodable {
+    /// `/dev/videoN`.
+    public let path: String
+    /// A link that follows the camera wherever it is plugged in; nil if udev made none.
+    public let stablePath: String?
+    public let name: String?
+    public let driver: String?
+    public let bus: String?
+    /// In the driver's order.
+    public let formats: [Format]
+    /// A grabber's inputs, as `--input` takes them; empty if there is nothing to choose.
+    public let inputs: [Input]
+    /// Television standards of the input in use, as `--standard` takes them.
+    public let standards: [Standard]
+    /// In the driver's order; nil if not requested.
+    public let controls: [Control]?
+    /// Why it cannot be used; nil if it can.
+    public let problem: String?
+    /// Why it is used only when it is named; nil if it may be the default camera, or cannot be used.
+    public let reservation: String?
+
+    /// One input.
+    public struct Input: Sendable, Encodable {
+        public let number: Int
+        public let name: String
+        public let isInUse: Bool
+    }
+
+    /// One television standard.
+    public struct Standard: Sendable, Encodable {
+        public let name: String
+        public let isInUse: Bool
+    }
+
+    /// One control.
+    public struct Control: Sendable, Encodable {
+        /// As `--control` takes it.
+        public let name: String
+        /// Nil if it cannot be read.
+        public let value: String?
+        /// The possible values.
+        public let choices: String
+        public let defaultValue: String?
+        /// `read-only`, `inactive` or `in use`; nil if it can be set.
+        public let obstacle: String?
+    }
+
+    /// One pixel format.
+    public struct Format: Sendable, Encodable {
+        public let pixelFormat: String
+        public let name: String
+        /// In the driver's order; empty if it names none.
+        public let sizes: [Size]
+    }
+
+    /// One size, or a range.
+    public struct Size: Sendable, Encodable {
+        /// `640x480`, or `16x16 to 1920x1080`.
+        public let size: String
+        /// Frames a second, in descending order.
+        public let rates: [Double]
+    }
+
+    /// Nil for nodes that are not cameras.
+    init?(path: String, withControls: Bool) {
+        self.path = path
+        stablePath = StableLink.find(for: path)
+        do throws(CaptureError) {
+            let camera = try Camera(path: path)
+            name = camera.identity.name
+            driver = camera.identity.driver
+            bus = camera.identity.bus
+            formats = camera.formats.map { format in
+                Format(
+                    pixelFormat: "\(format.pixelFormat)", name: format.name,
+                    sizes: format.sizes.map(Size.init))
+            }
+            (inputs, standards) = (Self.inputs(of: camera), Self.standards(of: camera))
+            controls = withControls ? camera.controls.map(Control.init) : nil
+            problem = camera.unreadableFormats.map { CaptureError(.unreadable($0), device: path).reason }
+            reservation = problem == nil && !formats.isEmpty ? camera.reservation : nil
+        } catch {
+            if case .notACaptureDevice = error.kind { return nil }
+            (name, driver, bus, formats, controls) = (nil, nil, nil, [], nil)
+            (inputs, standards) = ([], [])
+            (problem, reservation) = (error.description, nil)
+        }
+    }
+}
+
+extension CameraEntry {
+    private static func inputs(of camera: borrowing Camera) -> [Input] {
+        let (all, current) = camera.inputs
+        guard all.count > 1 else { return [] }
+        return all.map { Input(number: $0.index, name: $0.name, isInUse: $0.index == current) }
+    }
+
+    private static func standards(of camera: borrowing Camera) -> [Standard] {
+        let (all, current) = camera.standards
+        return all.map { Standard(name: $0.name, isInUse: $0 == current) }
+    }
+}
+
+extension CameraEntry.Control {
+    init(_ control: CameraControl) {
+        name = control.name
+        value = control.value.map(control.text)
+        choices = control.choices
+        defaultValue = control.defaultValue.map(control.text)
+        obstacle =
+            switch control.obstacle {
+            case .readOnly: "read-only"
+            case .inactive: "inactive"
+            case .grabbed: "in use"
+            case nil: nil
+            }
+    }
+}
+
+extension CameraEntry.Size {
+    init(_ size: CameraFormat.Size) {
+        self.size = size.smallest == size.largest ? "\(size.largest)" : "\(size.smallest) to \(size.largest)"
+        rates = size.rates.listed.map(\.framesPerSecond)
+    }
+}
+
+/// One encoder: a render node with its driver, or software.
+public struct EncoderEntry: Sendable, Encodable {
+    /// The render node; nil for software.
+    public let node: String?
+    /// The driver's own name; empty if there is none.
+    public let driver: String
+    /// One for each profile and entry point.
+    public let profiles: [Profile]
+    /// Why it cannot be used; nil if it can.
+    public let problem: String?
+    /// Whether its driver was given up because it does not respond.
+    let hangs: Bool
+
+    private enum CodingKeys: CodingKey { case node, driver, profiles, problem }
+
+    /// What one entry point can do with one profile.
+    public struct Profile: Sendable, Encodable {
+        /// `H.264` or `H.265`.
+        public let codec: String
+        /// VA-API's name for it, such as `H264High`.
+        public let profile: String
+        /// `EncSlice`, `EncSliceLP` or `software`.
+        public let entryPoint: String
+        /// As `--rate-control` takes them.
+        public let rateControlModes: [String]
+        /// Headers that the application writes; empty if the driver writes them all.
+        public let packedHeaders: [String]
+        /// `32x32`; nil if the driver names none.
+        public let minimumSize: String?
+        /// `4096x2304`; nil if the driver names none.
+        public let maximumSize: String?
+        /// Whether it supports B pictures.
+        public let bFrames: Bool
+    }
+
+    init(node: String) {
+        self.node = node
+        do throws(EncoderError) {
+            let (driver, capabilities) = try VAAPICapabilities.ofRenderNode(node)
+            self.driver = driver
+            profiles = capabilities.map(Profile.init)
+            problem = capabilities.isEmpty ? "the driver does not encode" : nil
+            hangs = false
+        } catch {
+            (driver, profiles) = ("", [])
+            problem = error.description
+            hangs = error.kind == .driverHangs(node: node)
+        }
+    }
+
+    private init(node: String?, driver: String, profiles: [Profile], problem: String?) {
+        self.node = node
+        self.driver = driver
+        self.profiles = profiles
+        self.problem = problem
+        hangs = false
+    }
+
+    /// The software encoders of this machine's libavcodec.
+    static func software() -> EncoderEntry {
+        let encoders = SoftwareEncoder.all()
+        let names = encoders.map(\.name).joined(separator: ", ")
+        return EncoderEntry(
+            node: nil, driver: names.isEmpty ? "" : "\(names) (software)",
+            profiles: encoders.flatMap { encoder in
+                encoder.profiles.map { Profile(encoder.codec, softwareProfile: $0.rawValue) }
+            },
+            problem: encoders.isEmpty ? "this libavcodec has neither libx264 nor libx265" : nil)
+    }
+}
+
+extension EncoderEntry.Profile {
+    fileprivate init(_ codec: Codec, softwareProfile: String) {
+        self.init(
+            codec: "\(codec)", profile: softwareProfile, entryPoint: "software",
+            rateControlModes: RateControl.Mode.allCases.map(\.rawValue), packedHeaders: [],
+            minimumSize: nil, maximumSize: nil, bFrames: true)
+    }
+
+    init(_ capabilities: VAAPICapabilities) {
+        codec = "\(capabilities.codec)"
+        profile = capabilities.profile.rawValue
+        entryPoint = capabilities.entryPoint.rawValue
+        rateControlModes = RateControl.Mode.allCases.filter(capabilities.rateControlModes.contains).map(
+            \.rawValue)
+        packedHeaders = capabilities.packedHeaders.map(\.rawValue)
+        minimumSize = capabilities.minimumSize.map { "\($0)" }
+        maximumSize = capabilities.maximumSize.map { "\($0)" }
+        bFrames = capabilities.hasBPictures
+    }
+}

@@ -1,0 +1,130 @@
+import CamAcceleration
+import Bitstream
+import Capture
+import Encoder
+import CamPictures
+import CamPlatform
+
+/// How an encoder performed on test pictures.
+public struct EncoderTrial: Sendable, Codable {
+    /// `H.264` or `H.265`.
+    public let codec: String
+    /// The render node; nil for software.
+    public let node: String?
+    /// The encoder that was opened, and its settings.
+    public let encoder: String?
+    public let driver: String?
+    public let result: Result?
+    /// Why there is no result.
+    public let problem: String?
+
+    /// What was measured.
+    public struct Result: Sendable, Codable {
+        public let pictures: Int
+        /// How many of them could be decoded.
+        public let decoded: Int
+        /// Pictures a second, one after another, as fast as possible.
+        public let framesPerSecond: Double
+        /// From a picture to its access unit, in milliseconds.
+        public let medianLatency: Double
+        public let percentile99Latency: Double
+        /// Peak signal-to-noise ratio of luma over all pictures, in dB; nil if they are identical.
+        public let psnr: Double?
+        /// The requested bits per second; nil if the encoder has no such mode.
+        public let wantedBitRate: Int?
+        /// The measured bits a second.
+        public let bitRate: Int
+        /// The requested limit in bits a second for the fullest window; nil if the encoder has no such mode.
+        public let maximumBitRate: Int?
+        /// Bits a second in the fullest window.
+        public let peakBitRate: Int
+        /// The window's length.
+        public let rateWindowSeconds: Double
+        /// Whether average and fullest window are within the encoder's promise.
+        public let holdsRates: Bool
+    }
+
+    /// The rate requested of every encoder, in bits per second.
+    private static let bitRate = 4_000_000
+
+    /// This machine's render nodes, then nil for software.
+    public static var nodes: [String?] { RenderNode.all() + [nil] }
+
+    /// Creates a trial that failed.
+    /// - Parameters:
+    ///   - node: nil for software.
+    ///   - problem: why.
+    public init(node: String?, codec: Codec, problem: String) {
+        self.init(
+            codec: "\(codec)", node: node, encoder: nil, driver: nil, result: nil, problem: problem)
+    }
+
+    private init(
+        codec: String, node: String?, encoder: String?, driver: String?, result: Result?, problem: String?
+    ) {
+        (self.codec, self.node, self.encoder, self.driver) = (codec, node, encoder, driver)
+        (self.result, self.problem) = (result, problem)
+    }
+
+    /// Runs a trial. A driver may hang meanwhile, or end the process.
+    /// - Parameters:
+    ///   - node: nil for software.
+    ///   - seconds: of pictures, at least one.
+    ///   - progress: called for each picture that goes in or comes out.
+    public static func run(
+        node: String?, codec: Codec, size: PictureSize, frameRate: FrameRate, seconds: Int,
+        progress: () -> Void = {}
+    ) -> EncoderTrial {
+        do {
+            let pictures = try TrialPictures(size: size, frameRate: frameRate)
+            let provider = provider(node, codec, pictures.format)
+            let run = TrialRun(pictures: pictures, encoder: try provider.open(CallWatch()), codec: codec)
+            let measured = try run.measure(
+                count: seconds * Int(frameRate.framesPerSecond),
+                keyframeInterval: provider.keyframeInterval.frames(
+                    framesPerSecond: frameRate.framesPerSecond),
+                progress: progress)
+            let details = provider.choice?.details
+            return EncoderTrial(
+                codec: "\(codec)", node: node, encoder: provider.choice?.name, driver: details?.driver,
+                result: Result(
+                    measured, seconds: seconds, wanted: details?.rateControl.bitRate), problem: nil)
+        } catch {
+            return EncoderTrial(node: node, codec: codec, problem: "\(error)")
+        }
+    }
+
+    private static func provider(_ node: String?, _ codec: Codec, _ format: PictureFormat)
+        -> BackendEncoderProvider
+    {
+        var request = EncoderRequest()
+        request.preference = node == nil ? .software : .vaapi
+        request.renderNode = node
+        var configuration = EncoderConfiguration()
+        configuration.codec = codec
+        configuration.rateControl.bitRate = bitRate
+        return BackendEncoderProvider.providers(request, configurations: [configuration], source: format)[0]
+    }
+}
+
+extension EncoderTrial.Result {
+    fileprivate init(_ run: TrialRun.Measurement, seconds: Int, wanted: Int?) {
+        let latencies = run.latencies.sorted()
+        func percentile(_ part: Double) -> Double {
+            latencies.isEmpty
+                ? 0 : Double(latencies[Int(Double(latencies.count - 1) * part)].inNanoseconds) / 1e6
+        }
+        self.init(
+            pictures: run.pictureCount, decoded: run.decodedCount,
+            framesPerSecond: Double(run.pictureCount) / max(.nanoseconds(1), run.duration).inSeconds,
+            medianLatency: percentile(0.5), percentile99Latency: percentile(0.99), psnr: run.psnr,
+            wantedBitRate: wanted, bitRate: run.byteCount * 8 / seconds,
+            maximumBitRate: run.promise?.maximum,
+            peakBitRate: Int(Double(run.largestWindow) / (run.promise?.window ?? 1)),
+            rateWindowSeconds: run.promise?.window ?? 1,
+            holdsRates: run.promise.map {
+                $0.holdsMaximum(bits: run.largestWindow)
+                    && $0.holdsAverage(bits: run.byteCount * 8, seconds: Double(seconds))
+            } ?? true)
+    }
+}

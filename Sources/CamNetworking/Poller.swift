@@ -1,0 +1,61 @@
+import CLinux
+import Glibc
+import CamPlatform
+
+/// Waits for many descriptors at once, with epoll. Used by one thread.
+///
+/// Descriptors are watched edge-triggered: each is reported once when it becomes readable or writable, and
+/// again only after it was found empty or full. Waiting allocates nothing.
+public struct Poller: ~Copyable {
+    private let descriptor: Int32
+    private let events: UnsafeMutableBufferPointer<epoll_event>
+
+    /// What happened to a descriptor.
+    public struct Readiness: OptionSet, Sendable {
+        public let rawValue: UInt32
+        public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+        /// Something to read or to accept.
+        public static let readable = Readiness(rawValue: UInt32(NETWORK_EPOLL_IN))
+        /// Room to write.
+        public static let writable = Readiness(rawValue: UInt32(NETWORK_EPOLL_OUT))
+        /// The peer sends no more, but may still receive. Always watched for.
+        public static let ended = Readiness(rawValue: UInt32(NETWORK_EPOLL_END))
+        /// The connection is over. Always watched for.
+        public static let hungUp = Readiness(rawValue: UInt32(NETWORK_EPOLL_HANG_UP))
+    }
+
+    /// Creates a poller that watches nothing.
+    public init() throws(NetworkError) {
+        let result = network_epoll()
+        guard result >= 0 else { throw NetworkError(.noResources(errno: -result), address: "epoll") }
+        descriptor = result
+        events = .allocate(capacity: 64)
+    }
+
+    deinit {
+        events.deallocate()
+        close(descriptor)
+    }
+
+    /// Watches a descriptor, or changes what it is watched for.
+    /// - Parameter token: identifies the descriptor in `wait`.
+    /// - Returns: false if the system has no memory for it.
+    public func watch(_ watched: Int32, for readiness: Readiness, token: UInt64) -> Bool {
+        let wanted = readiness.rawValue | Readiness([.ended, .hungUp]).rawValue | NETWORK_EPOLL_EDGE
+        return network_epoll_set(descriptor, watched, wanted, token) == 0
+    }
+
+    /// Stops watching a descriptor; call it before the descriptor is closed.
+    public func forget(_ watched: Int32) { _ = network_epoll_set(descriptor, watched, 0, 0) }
+
+    /// Waits until something happens or the deadline has passed, and reports what happened. May also return
+    /// without a reason.
+    public func wait(until deadline: Instant?, _ body: (_ token: UInt64, Readiness) -> Void) {
+        let timeout = deadline.map { max(0, ($0 - .now).inNanoseconds) } ?? -1
+        let count = network_epoll_wait(descriptor, events.baseAddress, Int32(events.count), timeout)
+        for index in 0..<max(0, Int(count)) {
+            body(network_epoll_token(&events[index]), Readiness(rawValue: events[index].events))
+        }
+    }
+}

@@ -1,0 +1,224 @@
+import Glibc
+import CamPlatform
+
+/// Requests and their responses on a connection to an RTSP server (RFC 2326). Used by one thread.
+///
+/// A response is trusted with no size: its head and body are bounded, and so is the time for all of them.
+struct RTSPConnection: ~Copyable {
+    private let socket: Socket
+    /// What encrypts; nil if nothing does.
+    let relay: Relay?
+    private let address: RTSPAddress
+    private let password: String?
+    private let interruption: Interruption
+    private let timeout: Duration
+    private let deadline: Instant
+    private var sequence = 0
+    /// Nil until the server has asked for the password.
+    private var authorization: RTSPAuthorization?
+    /// Bytes received and not read yet.
+    private var pending: [UInt8] = []
+
+    /// Of every response.
+    private static let beginning = Array("RTSP/".utf8)
+    private static let longestHead = 16 << 10
+    private static let longestBody = 64 << 10
+
+    /// Connects.
+    /// - Parameters:
+    ///   - password: for the address's user; nil to use none.
+    ///   - trust: who may vouch for an encrypted connection's server; nil for none.
+    ///   - timeout: for connecting, for encryption and for all requests, each.
+    ///   - patience: how long until a server is given up that reads nothing.
+    static func connect(
+        to address: RTSPAddress, password: String?, trust: TLSTrust?, timeout: Duration, patience: Duration,
+        interruption: Interruption
+    ) throws(NetworkError) -> RTSPConnection {
+        var socket = try Socket.connect(to: address.server, timeout: timeout, interruption: interruption)
+        var relay: Relay?
+        if address.isEncrypted {
+            guard let trust else { throw NetworkError(.untrusted(.unknownIssuer), address: "\(address)") }
+            let session = try TLSSession(
+                over: socket, host: address.server.host, trust: trust, timeout: timeout,
+                interruption: interruption,
+                address: "\(address)")
+            let started = try session.relay(patience: patience, interruption: interruption)
+            relay = started.relay
+            socket = started.takeSocket()
+        }
+        return RTSPConnection(
+            socket: socket, relay: relay, address: address, password: password, interruption: interruption,
+            timeout: timeout, deadline: .now + timeout)
+    }
+
+    /// Ends the exchange, and returns the socket.
+    consuming func finish() -> Socket { socket }
+
+    /// Returns the bytes of the next request, to be sent later.
+    /// - Parameter headers: without `CSeq`, `Authorization` and `Content-Length`.
+    mutating func makeRequest(
+        _ method: String, _ url: String, _ headers: [(name: String, value: String)], body: String = ""
+    ) -> [UInt8] {
+        sequence += 1
+        let nonce = String(UInt64.random(in: .min ... .max), radix: 16)
+        let proof = authorization?.header(method: method, url: url, clientNonce: nonce)
+        let all = headers + (proof.map { [("Authorization", $0)] } ?? [])
+        return RTSPRequest(method: method, url: url, sequence: sequence, headers: all, body: body).bytes
+    }
+
+    /// Asks the server for something, again with the password if the server asks for that.
+    /// - Returns: the response, whose status says that the server agrees.
+    mutating func ask(
+        _ method: String, _ url: String, _ headers: [(name: String, value: String)], body: String = ""
+    ) throws(NetworkError) -> RTSPResponse {
+        var response = try exchange(makeRequest(method, url, headers, body: body))
+        if response.status == 401 {
+            try readChallenge(response)
+            response = try exchange(makeRequest(method, url, headers, body: body))
+        }
+        guard response.status != 401 else { throw NetworkError(.wrongPassword, address: "\(address)") }
+        guard (200..<300).contains(response.status) else {
+            throw NetworkError(
+                .refused(status: response.status, reason: harmless(response.reason)), address: "\(address)")
+        }
+        return response
+    }
+
+    /// Returns the server's words, or nothing if they have a secret in them: some quote the request.
+    private func harmless(_ words: String) -> String {
+        let query = address.url.split(separator: "?", maxSplits: 1).dropFirst().joined()
+        let account = address.user.map { Array("\($0):\(password ?? "")".utf8).base64 }
+        let secrets = [password, address.password, query, account].compactMap { $0 }.filter { !$0.isEmpty }
+        return secrets.contains(where: words.contains) ? "" : words
+    }
+
+    private mutating func readChallenge(_ response: RTSPResponse) throws(NetworkError) {
+        let challenges = response.all("www-authenticate")
+        // A number that proves something once may have become too old meanwhile.
+        guard authorization == nil || RTSPAuthorization.isStale(challenges)
+        else { throw NetworkError(.wrongPassword, address: "\(address)") }
+        guard let user = address.user, let password else {
+            throw NetworkError(.needsPassword, address: "\(address)")
+        }
+        authorization = RTSPAuthorization(challenges: challenges, user: user, password: password)
+        guard authorization != nil else {
+            throw NetworkError(
+                .refused(status: response.status, reason: "an unknown kind of password"),
+                address: "\(address)")
+        }
+    }
+
+    /// Sends a request and waits for its response.
+    private mutating func exchange(_ request: [UInt8]) throws(NetworkError) -> RTSPResponse {
+        try send(request)
+        while true {
+            guard let response = try receive() else { continue }
+            // A response to something else is none of ours, and one that announces another is none yet.
+            let isOurs = response["cseq"].map { Int($0) == sequence } ?? true
+            if isOurs, response.status >= 200 { return response }
+        }
+    }
+
+    private func send(_ bytes: [UInt8]) throws(NetworkError) {
+        var sent = 0
+        while sent < bytes.count {
+            let sending = bytes.withUnsafeBytes { socket.send(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
+            switch sending {
+            case .sent(let count): sent += count
+            case .full, .exhausted: try wait(for: POLLOUT)
+            case .broken(let code): throw failure(code)
+            }
+        }
+    }
+
+    /// - Returns: nil for a request of the server's, which need not be answered before the stream begins.
+    private mutating func receive() throws(NetworkError) -> RTSPResponse? {
+        try skipPackets()
+        let head = RTSPHead(try receiveHead())
+        let response = RTSPResponse(head)
+        guard response != nil || head.isRequest, let length = head.bodyLength, length <= Self.longestBody
+        else { throw NetworkError(.notRTSP, address: "\(address)") }
+        while pending.count < length { try receiveMore() }
+        pending.removeFirst(length)
+        return response
+    }
+
+    /// Discards packets that a server sends before it answers (RFC 2326, 10.12).
+    private mutating func skipPackets() throws(NetworkError) {
+        while true {
+            while pending.isEmpty { try receiveMore() }
+            guard pending[0] == UInt8(ascii: "$") else { return }
+            while pending.count < 4 { try receiveMore() }
+            let length = 4 + (Int(pending[2]) << 8 | Int(pending[3]))
+            while pending.count < length { try receiveMore() }
+            pending.removeFirst(length)
+        }
+    }
+
+    /// Returns the lines up to the first empty one.
+    private mutating func receiveHead() throws(NetworkError) -> [UInt8] {
+        var searched = 0
+        while true {
+            if let end = Self.endOfHead(in: pending, from: searched) {
+                let head = Array(pending[..<end.lowerBound])
+                pending.removeFirst(end.upperBound)
+                return head
+            }
+            searched = max(0, pending.count - 3)
+            try receiveMore()
+            guard pending.count <= Self.longestHead else {
+                throw NetworkError(.notRTSP, address: "\(address)")
+            }
+        }
+    }
+
+    /// Finds the empty line. Some servers end lines without a carriage return.
+    private static func endOfHead(in bytes: [UInt8], from start: Int) -> Range<Int>? {
+        for index in start..<bytes.count where bytes[index] == UInt8(ascii: "\n") {
+            if bytes[(index + 1)...].starts(with: [13, 10]) { return index..<index + 3 }
+            if bytes[(index + 1)...].first == 10 { return index..<index + 2 }
+        }
+        return nil
+    }
+
+    private mutating func receiveMore() throws(NetworkError) {
+        var room = [UInt8](repeating: 0, count: 4096)
+        while true {
+            // Also where the socket never runs empty.
+            guard Instant.now < deadline else { throw timeoutError }
+            guard !interruption.isRaised else { throw NetworkError(.interrupted, address: "\(address)") }
+            switch room.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
+            case .received(let count):
+                pending += room.prefix(count)
+                return
+            case .nothing: try wait(for: POLLIN)
+            case .ended:
+                if case .broken(let code) = relay?.failure { throw failure(code) }
+                throw NetworkError(speaksAnotherProtocol ? .notRTSP : .closedByServer, address: "\(address)")
+            case .broken(let code): throw failure(code)
+            }
+        }
+    }
+
+    private func wait(for events: Int32) throws(NetworkError) {
+        switch interruption.wait(for: socket.descriptor, events, until: deadline) {
+        case .ready, .otherReady: return
+        case .interrupted: throw NetworkError(.interrupted, address: "\(address)")
+        case .due: throw timeoutError
+        }
+    }
+
+    /// Whether what the server has begun to say is no response.
+    private var speaksAnotherProtocol: Bool {
+        !pending.isEmpty && !pending.starts(with: Self.beginning.prefix(pending.count))
+    }
+
+    private var timeoutError: NetworkError {
+        NetworkError(speaksAnotherProtocol ? .notRTSP : .timedOut(after: timeout), address: "\(address)")
+    }
+
+    private func failure(_ code: Int32) -> NetworkError {
+        let isClosed = code == ECONNRESET || code == EPIPE
+        return NetworkError(isClosed ? .closedByServer : .notConnected(errno: code), address: "\(address)")
+    }
+}

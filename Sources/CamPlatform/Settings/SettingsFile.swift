@@ -1,0 +1,132 @@
+import Glibc
+
+/// A file of settings: `key = value`, one per line.
+///
+/// Empty lines and lines that begin with `#` are ignored; a `#` after white space begins a comment, too,
+/// unless the value is in double quotes. The keys are interpreted elsewhere.
+public struct SettingsFile: Sendable {
+    /// One line that sets something.
+    public struct Entry: Sendable, Equatable {
+        /// Counted from 1.
+        public let line: Int
+        public let key: String
+        public let value: String
+    }
+
+    /// The path as given; messages begin with it.
+    public let path: String
+    /// In the order of the lines.
+    public let entries: [Entry]
+    /// Lines that are not settings.
+    public let problems: [SettingsProblem]
+
+    /// A larger file is not a settings file.
+    private static let mostBytes = 64 << 10
+    private static let mostEntries = 256
+
+    /// Reads a file.
+    public init(path: String) throws(SettingsProblem) {
+        self.init(path: path, text: try Self.read(path))
+    }
+
+    /// Parses a text as a file's content.
+    public init(path: String, text: String) {
+        var entries: [Entry] = []
+        var problems: [SettingsProblem] = []
+        // Some editors begin every file with a byte order mark.
+        let text = text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
+        let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        for (index, line) in lines.enumerated() {
+            do throws(LineError) {
+                guard let entry = try Self.entry(line, number: index + 1) else { continue }
+                guard entries.count < Self.mostEntries else {
+                    problems.append(
+                        SettingsProblem(
+                            path: path, line: index + 1,
+                            "more than \(Self.mostEntries) settings; not a settings file"))
+                    break
+                }
+                entries.append(entry)
+            } catch {
+                problems.append(SettingsProblem(path: path, line: index + 1, error.reason))
+            }
+        }
+        self.path = path
+        self.entries = entries
+        self.problems = problems
+    }
+
+    private struct LineError: Error {
+        let reason: String
+    }
+
+    private static func entry(_ line: Substring, number: Int) throws(LineError) -> Entry? {
+        let text = line.trimmed
+        if text.isEmpty || text.hasPrefix("#") { return nil }
+        guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f || $0 == "\t" }) else {
+            throw LineError(reason: "a control character; write plain text")
+        }
+        guard let sign = text.firstIndex(of: "=") else {
+            throw LineError(reason: "'\(text)' has no '='; write key = value")
+        }
+        let key = text[..<sign].trimmed
+        guard !key.isEmpty else { throw LineError(reason: "no key before the '='; write key = value") }
+        return Entry(
+            line: number, key: String(key), value: try value(text[text.index(after: sign)...].trimmed))
+    }
+
+    private static func value(_ text: Substring) throws(LineError) -> String {
+        guard text.hasPrefix("\"") else { return String(text.withoutComment) }
+        guard let end = text.dropFirst().firstIndex(of: "\"") else {
+            throw LineError(reason: "the quote is not closed; end the value with '\"'")
+        }
+        let rest = text[text.index(after: end)...].trimmed
+        guard rest.isEmpty || rest.hasPrefix("#") else {
+            throw LineError(reason: "'\(rest)' after the closing quote; remove it")
+        }
+        return String(text[text.index(after: text.startIndex)..<end])
+    }
+
+    private static func read(_ path: String) throws(SettingsProblem) -> String {
+        func failure(_ code: Int32) -> SettingsProblem {
+            let isMissing = code == ENOENT || code == ENOTDIR
+            return SettingsProblem(
+                path: path, line: nil,
+                isMissing
+                    ? "no such file; check its name and folder"
+                    : "reading failed: \(String(cString: strerror(code))); check its name and permissions")
+        }
+        let bytes: [UInt8]
+        do throws(WholeFile.Failure) { bytes = try WholeFile.read(path, atMost: mostBytes) } catch {
+            switch error {
+            case .system(let code): throw failure(code)
+            case .notRegular: throw SettingsProblem(path: path, line: nil, "not a settings file")
+            case .tooLong:
+                throw SettingsProblem(
+                    path: path, line: nil, "larger than \(mostBytes >> 10) KiB; not a settings file")
+            }
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw SettingsProblem(path: path, line: nil, "not UTF-8; write plain text")
+        }
+        return text
+    }
+}
+
+extension Substring {
+    /// Without white space at either end.
+    fileprivate var trimmed: Substring {
+        guard let last = lastIndex(where: { !$0.isWhitespace }) else { return self[endIndex...] }
+        return self[...last].drop(while: \.isWhitespace)
+    }
+
+    /// Up to a `#` that begins the value or comes after white space.
+    fileprivate var withoutComment: Substring {
+        var previous: Character = " "
+        for index in indices {
+            if self[index] == "#", previous.isWhitespace { return self[..<index].trimmed }
+            previous = self[index]
+        }
+        return self
+    }
+}

@@ -1,0 +1,131 @@
+import Glibc
+import CamNetworking
+import CamPlatform
+
+/// What a connection gets in reply to a line.
+public enum ControlAnswer: Sendable {
+    /// A line, without its newline.
+    case line(String)
+    /// What the task sends, on a thread of its own; then the connection ends.
+    case task(@Sendable (borrowing Socket) -> Void)
+}
+
+/// Accepts commands from other programs on a socket: one line each, one line in reply.
+///
+/// Its own thread serves a few connections at a time. Input is not trusted: a connection that sends too long a
+/// line, or does not read its replies, is closed.
+public final class ControlServer {
+    private let interruption: Interruption
+    private var thread: WorkerThread?
+
+    /// Starts serving.
+    /// - Parameter answer: returns the reply to a command; called on the server's thread.
+    public init(
+        _ listener: consuming PathListener, answer: @escaping @Sendable (String) -> ControlAnswer
+    ) throws(NetworkError) {
+        let path = listener.path
+        guard let interruption = Interruption() else {
+            throw NetworkError(.noResources(errno: EMFILE), address: path)
+        }
+        self.interruption = interruption
+        let loop = try ControlLoop(listener, poller: try Poller(), interruption: interruption, answer: answer)
+        thread = WorkerThread { loop.run() }
+        guard thread != nil else { throw NetworkError(.noResources(errno: EAGAIN), address: path) }
+    }
+
+    deinit {
+        interruption.raise()
+        if let thread = thread.take() { thread.join() }
+    }
+}
+
+/// The server thread's work.
+private final class ControlLoop: @unchecked Sendable {
+    // Safe to share: its creator hands it to the server's thread and no longer uses it.
+    private let listener: PathListener
+    private let poller: Poller
+    private let interruption: Interruption
+    private let answer: @Sendable (String) -> ControlAnswer
+    private var conversations: [Conversation?] = Array(repeating: nil, count: ControlLoop.mostConversations)
+    private var mayHaveMore: [Bool] = Array(repeating: false, count: ControlLoop.mostConversations)
+    private var count = 0
+    /// When to accept again: at once if there may be more connections, later if the system ran out of descriptors.
+    private var nextAcceptance: Instant?
+
+    private static let second = Duration.seconds(1)
+    private static let mostConversations = 8
+
+    private enum Token {
+        static let listener: UInt64 = 0
+        static let interruption: UInt64 = 1
+        static let firstConversation = 2
+    }
+
+    init(
+        _ listener: consuming PathListener, poller: consuming Poller, interruption: Interruption,
+        answer: @escaping @Sendable (String) -> ControlAnswer
+    ) throws(NetworkError) {
+        self.listener = listener
+        self.poller = poller
+        self.interruption = interruption
+        self.answer = answer
+        guard self.poller.watch(self.listener.listener.descriptor, for: .readable, token: Token.listener),
+            self.poller.watch(interruption.descriptor, for: .readable, token: Token.interruption)
+        else { throw NetworkError(.noResources(errno: ENOMEM), address: self.listener.path) }
+    }
+
+    func run() {
+        while !interruption.isRaised {
+            poller.wait(until: mayHaveMore.contains(true) ? .start : nextAcceptance) { token, _ in
+                guard token >= UInt64(Token.firstConversation) else { return }
+                mayHaveMore[Int(token) - Token.firstConversation] = true
+            }
+            accept()
+            for slot in conversations.indices where mayHaveMore[slot] { serve(slot) }
+        }
+    }
+
+    private func accept() {
+        nextAcceptance = nil
+        // Each gets its turn before a newer one may take its place.
+        for _ in 0..<Self.mostConversations {
+            let socket: Socket
+            switch listener.listener.accept() {
+            case .connection(let connected, _): socket = connected
+            case .nobody: return
+            case .exhausted: return nextAcceptance = .now + Self.second
+            }
+            let slot = freeSlot()
+            count += 1
+            let token = UInt64(slot + Token.firstConversation)
+            guard poller.watch(socket.descriptor, for: [.readable, .writable], token: token) else { continue }
+            conversations[slot] = Conversation(socket, number: count)
+            mayHaveMore[slot] = true
+        }
+        nextAcceptance = .start
+    }
+
+    /// Returns a free slot, closing the oldest conversation if there is none.
+    private func freeSlot() -> Int {
+        if let slot = conversations.firstIndex(where: { $0 == nil }) { return slot }
+        let oldest = conversations.indices.min {
+            (conversations[$0]?.number ?? 0) < (conversations[$1]?.number ?? 0)
+        }
+        let slot = oldest ?? 0
+        end(slot)
+        return slot
+    }
+
+    private func serve(_ slot: Int) {
+        switch conversations[slot]?.serve(answer) {
+        case .nothing?: mayHaveMore[slot] = false
+        case .more?: break
+        case .over?, nil: end(slot)
+        }
+    }
+
+    private func end(_ slot: Int) {
+        if let conversation = conversations[slot].take() { poller.forget(conversation.socket.descriptor) }
+        mayHaveMore[slot] = false
+    }
+}

@@ -1,0 +1,55 @@
+import CamControlProtocol
+import Output
+import CamPlatform
+
+extension RecordingStatistics {
+    /// - Parameters:
+    ///   - seconds: since the recording started.
+    ///   - motion: nil if nobody watches for it.
+    init(
+        _ counters: Counters<CaptureCounter>, _ encoders: [Counters<EncoderCounter>],
+        _ outputs: [RecordingOutput], seconds: Double, isPaused: Bool,
+        motion: MotionLog.Content? = nil
+    ) {
+        self.init(seconds: seconds, isPaused: isPaused)
+        (captured, droppedByDriver) = (counters[.captured], counters[.droppedByDriver])
+        (corrupt, droppedByUs, paused) = (counters[.corrupt], counters[.droppedByUs], counters[.paused])
+        notWanted = counters[.notWanted]
+        encoded = encoders.map { $0[.encoded] }
+        droppedByEncoder = encoders.map { $0[.droppedByEncoder] }
+        encoderRestarts = encoders.map { $0[.restarts] }
+        restarts = counters[.sourceRestarts]
+        (motionEvents, moving) = (motion?.count, motion?.isMoving)
+        self.outputs = outputs.map(Output.init)
+        if !isPaused {
+            state = Self.state(of: outputs.filter { $0.folder != nil && $0.choice.hasPictures }.map(\.outage))
+        }
+        receivers = outputs.flatMap { ReceiverReport.all(of: $0.receivers, output: $0.name) }
+            .filter { $0.left == nil }
+    }
+}
+
+extension RecordingStatistics {
+    /// What keeps all files from being written, if anything does.
+    /// - Parameter outages: the files' own.
+    static func state(of outages: [OutputOutage?]) -> State {
+        guard let outage = outages.first ?? nil, !outages.contains(nil) else { return .recording }
+        return State(rawValue: outage.error.condition) ?? .failing
+    }
+}
+
+extension RecordingStatistics.Output {
+    fileprivate init(_ output: RecordingOutput) {
+        let progress = output.progress
+        self.init(
+            output: output.name, written: progress.units, keyframes: progress.keyframes,
+            bytes: progress.bytes, lost: output.counters[.lost] + (output.receivers?.lost ?? 0),
+            latency: output.latencies.snapshot, folder: output.folder,
+            receivers: output.receivers?.content.receivers.count { $0.departure == nil },
+            connections: output.receivers?.content.count,
+            outage: output.outage.map { outage in
+                RecordingStatistics.Outage(
+                    condition: outage.error.condition, since: outage.since.iso8601, error: "\(outage.error)")
+            })
+    }
+}

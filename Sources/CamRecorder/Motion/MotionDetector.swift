@@ -1,0 +1,195 @@
+import Glibc
+import CamPictures
+import CamPlatform
+
+/// Tells from small pictures when something moves.
+///
+/// Sensor noise, light, flicker and a camera's hunt for an exposure change the picture as well. So a picture is compared
+/// with the background in its own light (`Background`), and what is left counts only if it is connected (`ChangedAreas`)
+/// and travels (`Traveler`).
+///
+/// One thread at a time may use it. It allocates nothing for a picture.
+public final class MotionDetector {
+    /// What a picture shows.
+    public enum Finding: Sendable, Hashable {
+        /// Nothing moves, or the background is not known yet.
+        case still
+        /// Something moves, or did a moment ago.
+        case moving(MotionEvent)
+        /// Nothing has moved for a while; the event is over.
+        case ended(MotionEvent)
+    }
+
+    private let part: WatchedPart
+    private let layout: LumaThumbnail.Layout
+    private let sensitivity: MotionSensitivity
+    private let background: Background
+    private let areas: ChangedAreas
+    private var travelers: [Traveler] = []
+    private var event: MotionEvent?
+    private var latest: Instant?
+    /// When learning the background began; nil once it is known.
+    private var learningSince: Instant?
+    /// The part of the picture before that had changed; nil if that is not known.
+    private var formerShare: Float?
+    /// The exposure of the picture before; nil if that is not known.
+    private var formerGain: Float?
+
+    /// A background needs so many pictures, over at least so long.
+    private static let (fewestPictures, leastLearning) = (5, Duration.milliseconds(400))
+    /// After a longer gap the background may be another.
+    private static let longestGap = Duration.seconds(10)
+    /// If more of the picture changes, it is another picture, or another light.
+    private static let largestShare: Float = 0.3
+    /// If so much more of it changes from one picture to the next, it is the light: things come in bit by bit.
+    private static let largestRise: Float = 0.05
+    /// If the exposure changes by so much at the same time, as the logarithm of a gain, this rise is enough.
+    private static let (gainStep, riseWithGain): (Float, Float) = (0.02, 0.01)
+    private static let mostTravelers = 24
+    /// Something hidden for longer is another thing.
+    private static let longestHidden = Duration.milliseconds(700)
+    /// An event ends if nothing has moved for so long.
+    private static let calm = Duration.seconds(2)
+
+    /// - Parameters:
+    ///   - part: what thumbnails show.
+    ///   - black: the pictures' level of black.
+    ///   - mask: what to ignore.
+    public init(
+        _ part: WatchedPart, black: Int = 16, sensitivity: MotionSensitivity = .usual,
+        mask: MotionMask? = nil
+    ) {
+        self.part = part
+        self.sensitivity = sensitivity
+        layout = LumaThumbnail.Layout(of: part.size)
+        let layout = layout
+        background = Background(layout, black: black) {
+            mask?.ignores(cell: $0, of: layout, in: part) ?? false
+        }
+        areas = ChangedAreas(layout)
+        travelers.reserveCapacity(Self.mostTravelers)
+    }
+
+    /// Forgets the background, because other pictures follow, such as those of a camera that was away.
+    /// - Returns: the event that this ends.
+    @discardableResult public func restart() -> MotionEvent? {
+        latest = nil
+        travelers.removeAll(keepingCapacity: true)
+        return event.take()
+    }
+
+    /// Looks at the next picture.
+    /// - Parameter time: when it was captured.
+    public func look(at picture: LumaThumbnail, time: Instant) -> Finding {
+        precondition(picture.layout == layout)
+        guard let before = latest, time > before, time - before <= Self.longestGap else {
+            return begin(picture, at: time)
+        }
+        latest = time
+        if let since = learningSince {
+            background.learn(picture)
+            if background.pictureCount >= Self.fewestPictures, time - since >= Self.leastLearning {
+                background.finishLearning()
+                learningSince = nil
+            }
+            return finding(at: time)
+        }
+        background.look(at: picture)
+        guard !isOtherLight else {
+            learn(picture, at: time)
+            return finding(at: time)
+        }
+        (formerShare, formerGain) = (background.changedShare, background.gain)
+        areas.find(in: background)
+        follow(at: time, after: before)
+        background.adapt(seconds: Float((time - before).inSeconds)) { areas.isLively($0) }
+        noteMotion(at: time)
+        return finding(at: time)
+    }
+
+    /// Whether the picture that the background has looked at is another one, or in another light.
+    private var isOtherLight: Bool {
+        let share = background.changedShare
+        guard let formerShare, let formerGain else { return share > Self.largestShare }
+        let step = abs(logf(background.gain / formerGain))
+        let rise = step > Self.gainStep ? Self.riseWithGain : Self.largestRise
+        return share > min(Self.largestShare, formerShare + rise)
+    }
+
+    private func begin(_ picture: LumaThumbnail, at time: Instant) -> Finding {
+        let ended = restart()
+        latest = time
+        learn(picture, at: time)
+        return ended.map(Finding.ended) ?? .still
+    }
+
+    /// Begins with another background.
+    private func learn(_ picture: LumaThumbnail, at time: Instant) {
+        travelers.removeAll(keepingCapacity: true)
+        areas.restart()
+        background.restart()
+        background.learn(picture)
+        learningSince = time
+        (formerShare, formerGain) = (nil, nil)
+    }
+
+    /// Gives each area to the traveler that it is nearest to.
+    private func follow(at time: Instant, after before: Instant) {
+        // At a low rate, things are seen that seldom.
+        let longestHidden = max(Self.longestHidden, (time - before) * 5 / 2)
+        travelers.removeAll { time - $0.latest > longestHidden }
+        for area in areas.largest {
+            let reach = area.side / 2 + Float(layout.columns) / 8
+            var (nearest, least) = (Int?.none, reach)
+            for index in travelers.indices where travelers[index].latest < time {
+                let distance = travelers[index].distance(to: area, at: time)
+                if distance < least { (nearest, least) = (index, distance) }
+            }
+            if let nearest {
+                let isKnown = travelers[nearest].latest == before
+                let released = isKnown ? areas.released(from: travelers[nearest].area) : 0
+                travelers[nearest].follow(area, released: released, at: time)
+            } else if travelers.count < Self.mostTravelers {
+                travelers.append(Traveler(area, at: time))
+            }
+        }
+    }
+
+    /// Begins or continues the event.
+    private func noteMotion(at time: Instant) {
+        for traveler in travelers
+        where traveler.hasTraveled && time - traveler.latestMove <= Self.calm
+            && sensitivity.accepts(traveler, cells: layout.count)
+        {
+            let peak = Double(traveler.largest.count) / Double(layout.count)
+            let place = place(of: traveler.largest)
+            guard var current = event else {
+                event = MotionEvent(
+                    start: traveler.start, end: traveler.latestMove, peak: peak,
+                    peakTime: traveler.largestTime,
+                    place: place)
+                continue
+            }
+            current.end = max(current.end, traveler.latestMove)
+            if peak > current.peak {
+                (current.peak, current.peakTime, current.place) = (peak, traveler.largestTime, place)
+            }
+            event = current
+        }
+    }
+
+    private func finding(at time: Instant) -> Finding {
+        guard let event else { return .still }
+        guard time - event.end > Self.calm else { return .moving(event) }
+        self.event = nil
+        return .ended(event)
+    }
+
+    private func place(of area: ChangedArea) -> MotionEvent.Place {
+        let (x, y) = (area.left * layout.block, area.top * layout.block)
+        return MotionEvent.Place(
+            x: part.x + x, y: part.y + y,
+            width: min(part.size.width, (area.right + 1) * layout.block) - x,
+            height: min(part.size.height, (area.bottom + 1) * layout.block) - y)
+    }
+}

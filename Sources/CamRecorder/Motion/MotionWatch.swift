@@ -1,0 +1,89 @@
+import CamPictures
+import CamPlatform
+
+/// Watches a recording's pictures for motion, and triggers the rings for as long as there is any.
+///
+/// Belongs to the encode thread, which looks at a picture once the encoder has it. At most some ten pictures a second
+/// are looked at; the others cost nothing here.
+final class MotionWatch {
+    let log = MotionLog()
+    private let plan: MotionPlan
+    private let control: RecordingControl
+    private var detector: MotionDetector?
+    /// A copy, because the encoder's is for the next picture while this one is encoded.
+    private var picture: LumaThumbnail?
+    /// The format and the source generation that the detector is for.
+    private var format: PictureFormat?
+    private var run = 0
+    /// The capture time of the copy if it has not been looked at.
+    private var pending: Instant?
+    private var latest: Instant?
+    /// The last movement that triggered.
+    private var triggered: Instant?
+
+    /// Cameras deliver 10 pictures a second, or a multiple, not quite evenly.
+    private static let interval = Duration.milliseconds(90)
+
+    init(_ plan: MotionPlan, control: RecordingControl) { (self.plan, self.control) = (plan, control) }
+
+    /// Takes a copy of the picture's thumbnail, if it is to be looked at. Every encoder's is the same: the first counts.
+    func take(_ thumbnail: LumaThumbnail, of buffer: borrowing PixelBuffer) {
+        follow(buffer)
+        let time = buffer.timestamp
+        if let latest, time >= latest, time - latest < Self.interval { return }
+        picture?.copy(thumbnail)
+        (pending, latest) = (time, time)
+        log.begin(at: time)
+    }
+
+    /// Looks at the copy, if there is one.
+    func look() {
+        guard let time = pending.take(), let detector, let picture else { return }
+        switch detector.look(at: picture, time: time) {
+        case .still: break
+        case .moving(let event):
+            log.note(event)
+            control.holdEvent()
+            // The calm after a movement is part of the event, but the time after the event counts from the movement.
+            guard event.end != triggered else { return }
+            triggered = event.end
+            control.trigger()
+        case .ended(let event): end(event, at: time)
+        }
+    }
+
+    /// Ends the event that lasts, because no picture follows.
+    func finish() {
+        if let event = detector?.restart() { end(event, at: latest ?? event.end) }
+    }
+
+    private func end(_ event: MotionEvent, at time: Instant) {
+        log.end(event)
+        control.endEvent(at: time)
+    }
+
+    /// A camera that was away may show something else.
+    private func follow(_ buffer: borrowing PixelBuffer) {
+        if buffer.format !== format {
+            finish()
+            format = buffer.format
+            let part = plan.part(of: buffer.format.size)
+            detector = MotionDetector(
+                part, black: buffer.format.blackLevel, sensitivity: plan.sensitivity, mask: plan.mask)
+            picture = LumaThumbnail(LumaThumbnail.Layout(of: part.size))
+            latest = nil
+        } else if buffer.run != run {
+            finish()
+            latest = nil
+        }
+        run = buffer.run
+    }
+}
+
+extension PictureFormat {
+    /// The luma of black; RGB has no range of its own.
+    fileprivate var blackLevel: Int {
+        if case .rgb = pixelFormat.arrangement { return 0 }
+        return color.range == .limited ? 16 : 0
+    }
+}

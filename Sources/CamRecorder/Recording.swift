@@ -1,0 +1,222 @@
+import Bitstream
+import Capture
+import Encoder
+import Output
+import CamPictures
+import CamSound
+import Synchronization
+import CamPlatform
+
+/// One codec of a recording, with its encoder.
+public struct RecordingTrack {
+    /// Opens another encoder after a failure. Used on the encode thread.
+    public var provider: any EncoderProvider
+    /// Already open, so that a failure is reported before recording starts.
+    public var encoder: any PictureEncoder
+    /// Called on the encode thread.
+    public var reportRestart: EncoderRestartReport?
+    /// When its outputs begin a new file, always with a keyframe.
+    public var segments: SegmentSchedule?
+
+    /// Creates a track and opens its first encoder.
+    public init(
+        _ provider: any EncoderProvider, reportRestart: EncoderRestartReport? = nil,
+        segments: SegmentSchedule? = nil
+    ) throws(EncoderError) {
+        self.provider = provider
+        encoder = try provider.open(CallWatch())
+        self.reportRestart = reportRestart
+        self.segments = segments
+    }
+}
+
+/// A running recording: a capture thread, an encode thread, and a writer for each output.
+///
+/// Created and finished by one thread; `stop` and the counters may be used from any. A failure ends only what
+/// depends on it: an output ends alone, an encoder ends its outputs, the source ends everything. When the
+/// last output ends, so does the source.
+public final class Recording {
+    /// The source's counters.
+    public let counters: Counters<CaptureCounter>
+    /// The counters of each track's encoder.
+    public let encoderCounters: [Counters<EncoderCounter>]
+    /// In the order given to `init`.
+    public let outputs: [RecordingOutput]
+    /// Raised when everything has ended and `finish` will not block.
+    public let ended: Interruption
+    /// The motion that was seen; nil if nobody asked for that.
+    public let motion: MotionLog?
+
+    /// Whether capture times are those of this machine's clock.
+    let isLive: Bool
+    /// Takes pictures out of the recording.
+    let stills: StillRequest
+    /// The source as it was opened.
+    let source: RecordingOutcome.Source
+
+    private let stopWish: RecordingStop
+    private let tracks: [EncodeTrack]
+    private let capturing: Capturing
+    private let encode: EncodeThread
+    /// Nil without sound.
+    private let sound: SoundTrack?
+
+    /// Starts recording.
+    /// - Parameters:
+    ///   - capturing: takes its pictures from there.
+    ///   - tracks: each with at least one output.
+    ///   - outputs: in any order; each takes the stream of the track with its codec, which must exist.
+    ///   - motion: what triggers the rings by itself; the encoders must make thumbnails.
+    ///   - sound: for the outputs that take it.
+    ///   - report: called on a writer's thread or the encode thread when an output changes while others
+    ///     continue.
+    public init(
+        from capturing: Capturing, tracks: [RecordingTrack], to outputs: [OutputPlan],
+        control: RecordingControl = RecordingControl(), limits: RecordingLimits, motion: MotionPlan? = nil,
+        sound: SoundPlan? = nil,
+        report: @escaping @Sendable (OutputEvent) -> Void = { _ in }
+    ) throws(RecordingError) {
+        guard let ended = Interruption() else { throw .noResources }
+        self.ended = ended
+        self.capturing = capturing
+        (counters, stopWish) = (capturing.counters, capturing.stop)
+        (stills, source) = (capturing.stills, capturing.source)
+        let (isLive, frames) = (capturing.isLive, capturing.frames)
+        self.isLive = isLive
+        let pictureSinks = outputs.count { $0.sink.takesPictures }
+        let outputs = outputs.map { plan in
+            let holdsUpOthers = pictureSinks > (plan.sink.takesPictures ? 1 : 0)
+            // Only a camera loses pictures while it waits.
+            return RecordingOutput(
+                plan, measuresLatency: isLive, control: control,
+                patience: isLive && holdsUpOthers ? RecordingOutput.usualPatience : nil, report: report)
+        }
+        self.outputs = outputs
+        self.sound = sound.flatMap { SoundTrack($0, outputs: outputs, control: control) }
+        let watch = CallWatch()
+        self.tracks = tracks.map { track in
+            EncodeTrack(
+                track, outputs: outputs.filter { $0.choice.codec == track.provider.codec },
+                clock: capturing.stop, watch: watch)
+        }
+        encoderCounters = self.tracks.map(\.counters)
+        let ahead = ConversionAhead(frames, limit: Self.conversions(of: capturing)) { _ in !control.isPaused }
+        let motionWatch = motion.map { MotionWatch($0, control: control) }
+        self.motion = motionWatch?.log
+        encode = EncodeThread(
+            EncodeStage(
+                tracks: self.tracks, watch: watch, limits: limits, frames: frames, ahead: ahead,
+                counters: capturing.counters, stop: capturing.stop, control: control,
+                format: capturing.source.format, motion: motionWatch))
+        try start(limits.sourceDuration, ahead, report)
+    }
+
+    /// How many pictures may be converted at the same time: a camera whose driver granted few buffers needs them.
+    private static func conversions(of capturing: Capturing) -> Int {
+        min(Processors.count, capturing.isLive ? capturing.bufferCount - 5 : 1)
+    }
+
+    /// Starts all threads or none.
+    private func start(
+        _ duration: Duration?, _ ahead: ConversionAhead,
+        _ report: @escaping @Sendable (OutputEvent) -> Void
+    ) throws(RecordingError) {
+        let unfinished = Countdown(outputs.count)
+        let areWriting = outputs.allSatisfy { output in
+            output.start { [stopWish, ended] failure in
+                guard unfinished.countDown() else {
+                    if let failure { report(.failed(failure)) }
+                    return
+                }
+                stopWish.request()
+                ended.raise()
+            }
+        }
+        // Ahead of the encoder, which makes room for another picture as soon as it takes the first.
+        if areWriting { capturing.begin(duration: duration, ahead: ahead) }
+        let isEncoding = areWriting && encode.start()
+        let isRecordingSound = isEncoding && sound?.start() != false
+        if isRecordingSound, capturing.start() { return }
+        stopWish.request()
+        capturing.frames.close()
+        for output in outputs { output.closeAll() }
+        if isEncoding { encode.join() }
+        sound?.join()
+        for output in outputs { output.join() }
+        throw .noResources
+    }
+
+    /// Whether the requested number of frames is encoded.
+    public func hasAllFrames(of limits: RecordingLimits) -> Bool {
+        encoderCounters.contains { limits.isReached(byFrames: $0[.encoded]) }
+    }
+
+    /// Whether every file has ended, and only live outputs continue.
+    public var servesOn: Bool {
+        let files = outputs.filter { !$0.choice.isLive }
+        let hasEnded = !files.isEmpty && files.allSatisfy(\.hasEnded)
+        return hasEnded && files.count < outputs.count && !ended.isRaised
+    }
+
+    /// Whether an output still has something to write.
+    public var hasUnwritten: Bool { outputs.contains(where: \.hasUnwritten) }
+
+    /// Whether everything is encoded and only writing is left.
+    public var isEncoded: Bool { encode.hasFinished }
+
+    /// Ends the recording; captured pictures are still encoded and written.
+    public func stop() {
+        stopWish.request()
+    }
+
+    /// Abandons the outputs that have not ended: `finish` does not wait for their writers. Their sinks must not be
+    /// used any more.
+    public func abandonOutputs() {
+        stopWish.request()
+        for output in outputs { output.abandon() }
+    }
+
+    private var hasAbandonedThread: Bool {
+        sound?.leavesThread == true || encode.hasAbandoned || outputs.contains(where: \.isAbandoned)
+    }
+
+    /// Waits for the recording to end and returns its outcome.
+    public func finish() -> RecordingOutcome {
+        let captured = capturing.join()
+        encode.join()
+        sound?.join()
+        for output in outputs { output.join() }
+        return RecordingOutcome(
+            capture: captured.error, source: captured.source,
+            tracks: tracks.map(RecordingOutcome.Track.init),
+            outputs: outputs.map(\.outcome), sound: sound?.outcome,
+            start: isLive ? tracks.compactMap(\.start).min() : nil,
+            hasReachedCut: tracks.contains(where: \.hasReachedCut),
+            leavesThread: hasAbandonedThread)
+    }
+}
+
+extension RecordingOutcome.Track {
+    fileprivate init(_ track: EncodeTrack) {
+        (codec, choice, counters) = (track.codec, track.choice, track.counters)
+        error = track.error
+        let count = track.counters[.encoded]
+        statedRate = track.statedRate
+        measuredRate = track.span.flatMap { span in
+            let duration = (span.upperBound - span.lowerBound - track.pausedTime).inSeconds
+            return count > 1 && duration > 0 ? Double(count - 1) / duration : nil
+        }
+        // The last frame lasts as long as the others on average.
+        rate = track.rateOutcome(seconds: measuredRate.map { Double(count) / $0 })
+    }
+}
+
+/// Determines which of several threads finishes last.
+private final class Countdown: Sendable {
+    private let left: Atomic<Int>
+
+    init(_ count: Int) { left = Atomic(count) }
+
+    /// Returns true for the last thread.
+    func countDown() -> Bool { left.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
+}

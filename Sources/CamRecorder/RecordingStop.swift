@@ -1,0 +1,45 @@
+import Capture
+import CamPlatform
+
+/// The request to end a recording, visible to every wait in it: for the next picture, for a source that
+/// disappeared, between encoder restarts. It cannot be withdrawn.
+final class RecordingStop: SourceStop, @unchecked Sendable {
+    // Safe to share: mutable state is accessed with the lock held.
+    private let monitor = Monitor()
+    private var hasBegun = false
+    private var interrupter: CaptureInterrupter?
+
+    /// Whether the recording should end.
+    var isRequested: Bool { monitor.withLock { hasBegun } }
+
+    /// Requests the end, from any thread.
+    func request() {
+        let interrupter = monitor.withLock {
+            hasBegun = true
+            monitor.signal()
+            return self.interrupter
+        }
+        interrupter?.interrupt()
+    }
+
+    func attach(_ interrupter: CaptureInterrupter) {
+        let isRequested = monitor.withLock {
+            self.interrupter = interrupter
+            return hasBegun
+        }
+        if isRequested { interrupter.interrupt() }
+    }
+
+    var now: Instant { .now }
+
+    var wallTime: WallTime { .now }
+
+    var suspendedTime: Duration { SystemTime().suspendedTime }
+
+    func wait(until deadline: Instant) -> Bool {
+        monitor.withLock {
+            while !hasBegun, .now < deadline { monitor.wait(until: deadline) }
+            return hasBegun
+        }
+    }
+}

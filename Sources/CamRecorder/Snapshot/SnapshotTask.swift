@@ -1,0 +1,68 @@
+import Encoder
+import CamConversion
+import CamPictures
+import CamPlatform
+
+/// One snapshot of a running recording, on a thread of its own: waits for a picture, makes it a file, and sends that.
+final class SnapshotTask: FileTask {
+    private let stills: StillRequest
+    private let format: Snapshot.Format
+    private let camera: String
+    /// Whether capture times are those of this machine's clock.
+    private let isLive: Bool
+    private let isUTC: Bool
+    private let program: String
+    private let permit: TaskLimit.Permit?
+
+    /// How long to wait for an intact picture.
+    static let patience = Duration.seconds(5)
+    /// Damaged pictures to look at.
+    private static let mostTries = 10
+
+    /// - Parameters:
+    ///   - camera: its name, for the metadata.
+    ///   - isLive: whether capture times are those of this machine's clock.
+    ///   - isUTC: whether times in the file are UTC instead of local time.
+    ///   - program: for the file's metadata.
+    ///   - permit: held until the end, whether it is run or not.
+    init(
+        _ stills: StillRequest, _ format: Snapshot.Format, camera: String, isLive: Bool = true,
+        isUTC: Bool = false, program: String, permit: TaskLimit.Permit? = nil
+    ) {
+        (self.stills, self.format, self.camera, self.program) = (stills, format, camera, program)
+        self.permit = permit
+        (self.isLive, self.isUTC) = (isLive, isUTC)
+    }
+
+    func makeFile() throws(ControlRefusal) -> [UInt8] { try take().bytes }
+
+    /// Takes the picture.
+    func take() throws(ControlRefusal) -> Snapshot {
+        let deadline = Instant.now + Self.patience
+        var damage = ConversionError?.none
+        for _ in 0..<Self.mostTries {
+            guard let still = stills.take(until: deadline) else { break }
+            do throws(ConversionError) {
+                let form = Snapshot.Form(format, isUTC: isUTC, program: program)
+                let maker = try SnapshotMaker(still.picture.format, form, camera: camera)
+                _ = try maker.take(still.picture)
+                return try file(of: still, maker)
+            } catch { damage = error }
+        }
+        throw ControlRefusal(
+            reason: damage.map { "\($0)" }
+                ?? "no picture came; the recording has ended, or its camera is away")
+    }
+
+    private func file(of still: borrowing StillRequest.Still, _ maker: SnapshotMaker) throws(ConversionError)
+        -> Snapshot
+    {
+        let clock = SystemTime()
+        do throws(ImageError) {
+            return try maker.make(
+                of: still.picture,
+                time: isLive ? clock.wallTime(at: still.picture.timestamp) : clock.wallTime,
+                exposure: still.exposure)
+        } catch { throw .corrupt(error.description) }
+    }
+}

@@ -1,0 +1,262 @@
+import Capture
+import CamPictures
+import CamPlatform
+
+/// Keeps a source running: restarts or reopens a failed stream, as the error's `recovery` says, until it
+/// delivers pictures or patience runs out. Belongs to the capture thread.
+struct SupervisedSource {
+    private(set) var stream: any CaptureStream
+    private let source: RecordingSource
+    private let frames: BoundedQueue<PixelBuffer>
+    private let counters: Counters<CaptureCounter>
+    private let stop: any SourceStop
+    private let beginning: RecordingBeginning
+    private var countedLosses = CaptureLosses()
+    private var firstTimestamp: Instant?
+    private var lastTimestamp: Instant?
+    private var run = 0
+    private var outage: Outage?
+    /// After twenty seconds of streaming a source counts as recovered.
+    private var backOff = BackOff(first: .milliseconds(100), longest: .seconds(2), steadiness: .seconds(20))
+    private var nextTry = Instant.distantPast
+    private var messages = MessageLimit()
+    private var standstillMessages = MessageLimit()
+    private var standstills: StandstillWatch
+    /// When the latest standstill was noticed.
+    private var standstillEnd: Instant?
+    /// When the stream last delivered.
+    private var lastDelivery: Instant
+    private var hasReportedStanding = false
+    private var hasReportedJump = false
+
+    /// From a failure to the first picture after it.
+    private struct Outage {
+        let cause: CaptureError
+        let start: Instant
+        /// The number of unreported outages before this one; nil if this one is not reported either.
+        let suppressed: Int?
+        var tries = 0
+    }
+
+    /// What comes within this time after a standstill is its consequence.
+    private static let aftermath = Duration.seconds(5)
+    /// How long the pictures that came during a standstill take to be encoded.
+    private static let catchUpTime = Duration.seconds(1)
+
+    /// How long to wait for a failed stream's buffers. An encoder that keeps one longer hangs.
+    private static let bufferPatience = Duration.seconds(3)
+
+    init(
+        _ source: RecordingSource, frames: BoundedQueue<PixelBuffer>, counters: Counters<CaptureCounter>,
+        stop: any SourceStop, beginning: RecordingBeginning
+    ) {
+        self.source = source
+        self.frames = frames
+        self.counters = counters
+        self.stop = stop
+        self.beginning = beginning
+        stream = source.stream
+        standstills = StandstillWatch(stop)
+        lastDelivery = stop.now
+    }
+
+    /// Starts the source. A camera that was unplugged since it was opened is waited for; any other failure of the first
+    /// start ends the recording.
+    /// - Returns: false if the recording should end first.
+    mutating func start() throws(CaptureError) -> Bool {
+        do throws(CaptureError) {
+            try startStream()
+            return true
+        } catch {
+            guard error.isAbsence else { throw error }
+            return try recover(from: error)
+        }
+    }
+
+    /// Whether the pictures that waited during a standstill are still being encoded.
+    var isCatchingUp: Bool { standstillEnd.map { stop.now < $0 + Self.catchUpTime } ?? false }
+
+    /// Waits for the next picture, up to the source's timeout.
+    mutating func nextBuffer() throws(CaptureError) -> NextBuffer {
+        while true {
+            do throws(CaptureError) {
+                let next = try stream.nextBuffer()
+                countLosses()
+                switch consume next {
+                case .buffer(var buffer):
+                    buffer.run = run
+                    noteStandstill(noticedBy: buffer.timestamp)
+                    noteDelivery(at: buffer.timestamp)
+                    return .buffer(buffer)
+                case .end: return .end
+                case .interrupted: return .interrupted
+                }
+            } catch {
+                countLosses()
+                noteStandstill(noticedBy: nil)
+                guard try recover(from: error) else { return .interrupted }
+            }
+        }
+    }
+
+    /// Stops the source for good.
+    mutating func end() {
+        stream.stop()
+        if let outage {
+            let lost = countLostTime(since: outage, until: stop.now)
+            counters.add(Int(lost.inMilliseconds), to: .millisecondsAwayAtEnd)
+        }
+        outage = nil
+    }
+
+    /// Notes that the process or the machine stood still before the stream delivered.
+    /// - Parameter timestamp: when the picture that it delivered was captured; nil if it failed.
+    private mutating func noteStandstill(noticedBy timestamp: Instant?) {
+        guard stream.isLive else { return }
+        let now = stop.now
+        // A picture that had come long ago was not taken because nothing ran.
+        let late = timestamp.map { now - max($0, lastDelivery) } ?? .zero
+        lastDelivery = now
+        let usual = stream.format.frameRate.frameDuration * 2
+        guard let standstill = standstills.look(stop, late: late, usual: usual) else { return }
+        standstillEnd = now
+        counters.add(to: .standstills)
+        counters.add(to: .outages)
+        let milliseconds = Int(standstill.duration.inMilliseconds)
+        switch standstill {
+        case .suspended: counters.add(milliseconds, to: .millisecondsSuspended)
+        case .stopped: counters.add(milliseconds, to: .millisecondsStopped)
+        }
+        if standstillMessages.admit(at: now) != nil { source.report(.stoodStill(standstill)) }
+    }
+
+    private mutating func noteDelivery(at timestamp: Instant) {
+        if let outage {
+            let lost = countLostTime(since: outage, until: timestamp)
+            if let suppressed = outage.suppressed {
+                source.report(
+                    .resumed(
+                        outage.cause, device: stream.identity.device, after: lost, suppressed: suppressed))
+            }
+            self.outage = nil
+        }
+        if firstTimestamp == nil || !beginning.isRecording { firstTimestamp = timestamp }
+        lastTimestamp = timestamp
+    }
+
+    @discardableResult private func countLostTime(since outage: Outage, until time: Instant) -> Duration {
+        let lost = max(.zero, time - (lastTimestamp ?? outage.start))
+        counters.add(Int(lost.inMilliseconds), to: .millisecondsLost)
+        return lost
+    }
+
+    private mutating func countLosses() {
+        let losses = stream.losses
+        defer { countedLosses = losses }
+        report(losses)
+        guard beginning.isRecording else { return }
+        counters.add(losses.droppedByDriver - countedLosses.droppedByDriver, to: .droppedByDriver)
+        let corrupt = losses.corrupt - countedLosses.corrupt
+        counters.add(corrupt, to: .corrupt)
+        counters.add(corrupt, to: .captured)
+        counters.add(losses.correctedTimes - countedLosses.correctedTimes, to: .correctedTimes)
+    }
+}
+
+// MARK: Times
+
+extension SupervisedSource {
+    /// Reports wrong times of capture, each kind once.
+    private mutating func report(_ losses: CaptureLosses) {
+        guard losses.correctedTimes > countedLosses.correctedTimes else { return }
+        if losses.haveTimesStood, !hasReportedStanding {
+            hasReportedStanding = true
+            source.report(.wrongTimes(.standing, device: stream.identity.device))
+        }
+        if let jump = losses.timeJump, !hasReportedJump {
+            hasReportedJump = true
+            source.report(.wrongTimes(.jumped(jump), device: stream.identity.device))
+        }
+    }
+}
+
+// MARK: Recovery
+
+extension SupervisedSource {
+    /// Retries until the source streams again.
+    /// - Returns: false if the recording should end first.
+    private mutating func recover(from failure: CaptureError) throws(CaptureError) -> Bool {
+        var failure = failure
+        while true {
+            guard failure.recovery != .stop, source.reopen != nil else { throw failure }
+            var outage = self.outage ?? beginOutage(failure)
+            let end = source.timeout.map { outage.start + $0 } ?? .distantFuture
+            let last =
+                beginning.duration.flatMap { length in firstTimestamp.map { $0 + length } } ?? .distantFuture
+            if outage.tries == 1, outage.suppressed != nil, end > stop.now {
+                source.report(.waiting(outage.cause, timeout: source.timeout))
+            }
+            backOff.noteSuccess(lasting: stop.now - nextTry)
+            // A camera that is to write elsewhere has not failed.
+            nextTry = stop.now + (failure.kind == .sharingEnded ? .zero : backOff.next())
+            if stop.wait(until: min(nextTry, end, last)) { return false }
+            if stop.now >= last { return false }
+            if stop.now >= end { throw told(failure, outage.cause) }
+            outage.tries += 1
+            counters.add(to: .sourceTries)
+            self.outage = outage
+            do throws(CaptureError) {
+                try restart(failure.recovery, isFirstTry: outage.tries == 1)
+                run += 1
+                lastDelivery = stop.now
+                counters.add(to: .sourceRestarts)
+                return true
+            } catch {
+                failure = error
+            }
+        }
+    }
+
+    private mutating func beginOutage(_ failure: CaptureError) -> Outage {
+        let now = stop.now
+        let outage = Outage(cause: failure, start: now, suppressed: messages.admit(at: now))
+        self.outage = outage
+        let isAftermath = standstillEnd.map { now - $0 < Self.aftermath } ?? false
+        if !isAftermath { counters.add(to: .outages) }
+        return outage
+    }
+
+    /// Prefers the original cause to a mere "not found".
+    private func told(_ failure: CaptureError, _ cause: CaptureError) -> CaptureError {
+        failure.kind == .notFound ? cause : failure
+    }
+
+    private mutating func restart(
+        _ recovery: CaptureError.Recovery, isFirstTry: Bool
+    ) throws(CaptureError) {
+        guard recovery == .reopenDevice || !isFirstTry, let reopen = source.reopen else {
+            try stream.restart()
+            return stop.attach(stream.interrupter)
+        }
+        let format = stream.format
+        close()
+        stream = try reopen(format)
+        countedLosses = CaptureLosses()
+        try startStream()
+    }
+
+    private func startStream() throws(CaptureError) {
+        try stream.start()
+        // Not before: starting may replace its buffers.
+        stop.attach(stream.interrupter)
+    }
+
+    /// Lets captured pictures be encoded before the device is released, unless the encoder hangs.
+    private func close() {
+        stream.stop()
+        if !stream.awaitBuffers(until: stop.now + Self.bufferPatience) {
+            counters.add(frames.removeAll(), to: .droppedByUs)
+        }
+        stream.releaseDevice()
+    }
+}

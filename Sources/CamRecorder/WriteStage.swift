@@ -1,0 +1,209 @@
+import Bitstream
+import Output
+import CamSound
+import CamPlatform
+
+/// A writer thread's work: passes access units to one sink.
+struct WriteStage {
+    let items: BoundedQueue<OutputItem>
+    let sink: any AccessUnitSink
+    let counters: Counters<OutputCounter>
+    /// Whether timestamps use this machine's clock, so that latency can be measured.
+    let measuresLatency: Bool
+    /// The same latencies as `latency`, for other threads.
+    let latencies: LatencyBuckets
+    /// Why nothing is written at present, for other threads.
+    let outages: OutageRecord
+    /// The source of the triggers that a ring waits for.
+    let control: RecordingControl
+    /// Keeps pictures in memory until a trigger; nil if everything is written.
+    var ring: EventRing?
+    let lateTrigger = LateTrigger()
+    /// Nil where there is no sound.
+    var interleaver: SoundInterleaver?
+    var latency = LatencyHistogram()
+    /// Whether the sink failed before the stream ended.
+    private(set) var hasGivenUp = false
+    /// Whether the sound has ended while pictures may still come.
+    private var hasSoundEnded = false
+    /// Nil before the first item.
+    private var nextMaintenance: Instant?
+    private var failure: OutputError?
+    private var isInOutage = false
+
+    init(
+        items: BoundedQueue<OutputItem>, sink: any AccessUnitSink, ring: EventRing.Plan? = nil,
+        counters: Counters<OutputCounter>, latencies: LatencyBuckets = LatencyBuckets(),
+        outages: OutageRecord = OutageRecord(),
+        measuresLatency: Bool,
+        control: RecordingControl
+    ) {
+        self.items = items
+        self.sink = sink
+        self.counters = counters
+        (self.latencies, self.outages) = (latencies, outages)
+        self.measuresLatency = measuresLatency
+        self.control = control
+        self.ring = ring.map(EventRing.init)
+    }
+
+    /// Runs until the queue is closed and empty, or the sink fails and cannot recover.
+    /// - Returns: the first error, if any.
+    mutating func run() -> OutputError? {
+        // One that came before the outputs were open.
+        if control.triggerCount > 0 { beginEvent() }
+        while let item = nextItem() {
+            if lateTrigger.take() { beginEvent() }
+            if interleaver == nil {
+                take(item)
+            } else {
+                interleaver?.add(item)
+                while let next = interleaver?.next() { take(next) }
+            }
+            countRetracted()
+            if failure != nil, !sink.recovers {
+                giveUp()
+                return failure
+            }
+        }
+        interleaver?.end()
+        while let next = interleaver?.next() { take(next) }
+        if lateTrigger.take() { beginEvent() }
+        do throws(OutputError) { try sink.finish() } catch { note(error) }
+        countRetracted()
+        return failure
+    }
+
+    /// Waits for an item, and maintains the sink meanwhile.
+    private mutating func nextItem() -> OutputItem? {
+        guard let interval = sink.maintenanceInterval else { return items.pop() }
+        while true {
+            let now = Instant.now
+            if now >= (nextMaintenance ?? .distantPast) {
+                if nextMaintenance != nil { sink.maintain() }
+                nextMaintenance = now + interval
+            }
+            switch items.pop(until: nextMaintenance) {
+            case .element(let item): return item
+            case .end: return nil
+            case .due: continue
+            }
+        }
+    }
+
+    /// Writes the ring's content at once after a trigger, even if no other picture comes; extends an event that lasts.
+    private mutating func beginEvent() {
+        guard let kept = ring?.trigger() else { return }
+        for item in kept {
+            switch item {
+            case .picture(let unit):
+                counters.add(-1, to: .passed)
+                write(unit, isLate: true)
+            case .sound(let packet): write(packet)
+            }
+        }
+    }
+
+    private mutating func take(_ item: OutputItem) {
+        switch item {
+        case .unit(let unit):
+            if hasSoundEnded { endSound() }
+            take(unit)
+        case .sound(let packet): if ring?.next(packet) != false { write(packet) }
+        case .stream(let description): beginStream(description)
+        case .event: beginEvent()
+        case .soundEnd: hasSoundEnded = true
+        }
+    }
+
+    /// Tells the sink, which may wait for sound as well, that pictures come alone from here on.
+    private mutating func endSound() {
+        hasSoundEnded = false
+        do throws(OutputError) { try sink.endSound() } catch { note(error) }
+    }
+
+    private mutating func write(_ packet: SoundPacket) {
+        do throws(OutputError) { try sink.write(packet) } catch { note(error) }
+    }
+
+    private mutating func take(_ unit: AccessUnit) {
+        switch ring?.next(unit, isHeld: control.eventLasts(beyond: unit.timestamp)) {
+        case nil, .write?: write(unit)
+        case .keep?: counters.add(to: .passed)
+        case .endEvent?:
+            counters.add(to: .passed)
+            do throws(OutputError) { try sink.endFile() } catch { note(error) }
+        }
+    }
+
+    /// Clears the ring, whose pictures belong to the previous stream.
+    private mutating func beginStream(_ description: StreamDescription) {
+        ring?.clear()
+        do throws(OutputError) { try sink.beginStream(description) } catch { note(error) }
+    }
+
+    /// - Parameter isLate: whether it was kept in the ring, so that its latency means nothing.
+    private mutating func write(_ unit: AccessUnit, isLate: Bool = false) {
+        do throws(OutputError) { try sink.write(unit) } catch {
+            counters.add(to: .lost)
+            noteOutage()
+            return note(error)
+        }
+        if isInOutage { noteOutage() }
+        counters.add(to: .written)
+        if unit.isIDR { counters.add(to: .keyframes) }
+        counters.add(unit.count, to: .bytes)
+        if measuresLatency, !isLate { record(.now - unit.timestamp) }
+    }
+
+    private mutating func record(_ time: Duration) {
+        latency.record(time)
+        latencies.record(time)
+    }
+
+    /// Moves access units from written to lost if a container could not finish their fragment.
+    private func countRetracted() {
+        let lost = sink.takeRetracted()
+        guard lost.count > 0 else { return }
+        counters.add(-lost.count, to: .written)
+        counters.add(-lost.keyframes, to: .keyframes)
+        counters.add(-lost.bytes, to: .bytes)
+        counters.add(lost.count, to: .lost)
+    }
+
+    private mutating func noteOutage() {
+        let outage = sink.currentOutage
+        isInOutage = outage != nil
+        outages.set(outage)
+    }
+
+    private mutating func note(_ error: OutputError) { failure = failure ?? error }
+
+    /// Ends the output and counts its queue as lost.
+    private mutating func giveUp() {
+        hasGivenUp = true
+        if let failure { outages.set(OutputOutage(failure, since: .now)) }
+        items.close()
+        interleaver?.end()
+        while let item = interleaver?.next() ?? items.pop() {
+            if case .unit = item { counters.add(to: .lost) }
+        }
+    }
+}
+
+/// Why an output is not written at present. Written by its threads, read by any.
+final class OutageRecord: @unchecked Sendable {
+    // Safe to share: the state is accessed with the monitor's lock held.
+    private let monitor = Monitor()
+    private var outage: OutputOutage?
+
+    /// Nil while the output is written.
+    var current: OutputOutage? { monitor.withLock { outage } }
+
+    func set(_ outage: OutputOutage?) { monitor.withLock { self.outage = outage } }
+
+    /// Ends an outage of one kind, and no other.
+    func end(_ kind: OutputError.Kind) {
+        monitor.withLock { if outage?.error.kind == kind { outage = nil } }
+    }
+}

@@ -1,0 +1,236 @@
+import CSound
+import Glibc
+import CamPlatform
+
+/// What a microphone can do.
+public struct MicrophoneAbilities: Sendable, Hashable {
+    /// Samples a second.
+    public let rates: ClosedRange<Int>
+    public let channels: ClosedRange<Int>
+}
+
+/// A microphone, read through ALSA.
+public final class Microphone: SoundSource {
+    public let name: String
+    public let format: SoundFormat
+    public private(set) var overruns = 0
+
+    private let library: csound_library
+    private let pcm: OpaquePointer
+    /// How many channels the device has, of which the first two are used at most.
+    private let deviceChannels: Int
+    /// How many frames the driver holds at most.
+    private let bufferFrames: Int
+    private let encoding: SampleEncoding
+    /// Samples as the device has them; empty if they need no conversion.
+    private let raw: UnsafeMutableRawBufferPointer
+
+    /// The rates that are believed, of devices and of measurements.
+    static let rates = 4_000...768_000
+
+    /// How many frames are converted at once.
+    private static let mostRawFrames = 9_600
+    /// How often there is something to read: a packet of sound is about as long.
+    private static let periodTime: UInt32 = 20_000
+    /// What an encoder may take to open, or a machine under load to read again, in microseconds.
+    private static let bufferTime: UInt32 = 2_000_000
+    /// A time that a driver claims for its samples is not further from now.
+    private static let credibleAge = Duration.seconds(2)
+
+    /// Opens a microphone, which begins to record: what is not read within two seconds is lost.
+    /// - Parameter name: ALSA's, such as `default` or `plughw:CARD=C920,DEV=0`.
+    public init(_ name: String) throws(SoundError) {
+        let library = try Self.load(for: name)
+        var pcm: OpaquePointer?
+        // Without SND_PCM_NONBLOCK it would wait until a busy one is free.
+        try Self.check(
+            library.pcm_open(&pcm, name, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK)), name, library)
+        guard let pcm else { throw SoundError(.notFound, name) }
+        (self.name, self.library, self.pcm) = (name, library, pcm)
+        do throws(SoundError) {
+            let setup = try Self.configure(pcm, name, library)
+            (format, deviceChannels, bufferFrames) = (setup.format, setup.deviceChannels, setup.bufferFrames)
+            encoding = setup.encoding
+            try Self.check(library.pcm_start(pcm), name, library)
+        } catch {
+            _ = library.pcm_close(pcm)
+            throw error
+        }
+        let rawFrames = encoding == .int16 ? 0 : min(bufferFrames, Self.mostRawFrames)
+        raw = .allocate(byteCount: rawFrames * deviceChannels * encoding.sampleSize, alignment: 8)
+    }
+
+    deinit {
+        _ = library.pcm_close(pcm)
+        raw.deallocate()
+    }
+
+    public func read(
+        into room: UnsafeMutableBufferPointer<Int16>, until deadline: Instant
+    ) throws(SoundError) -> SoundReading? {
+        let patience = max(.zero, deadline - .now).inMilliseconds
+        let wake = library.pcm_wait(pcm, Int32(clamping: patience))
+        if wake == 0 || wake == -EINTR { return nil }
+        if wake < 0 { return try recover(from: wake) }
+        var (available, time) = (snd_pcm_uframes_t(), timespec())
+        let update = library.pcm_avail_update(pcm)
+        if update < 0 { return try recover(from: Int32(clamping: update)) }
+        let result = library.pcm_htimestamp(pcm, &available, &time)
+        if result < 0 { return try recover(from: result) }
+        let waiting = min(Int(clamping: available), bufferFrames)
+        var count = min(waiting, room.count / deviceChannels)
+        if encoding != .int16 { count = min(count, raw.count / (deviceChannels * encoding.sampleSize)) }
+        let target = encoding == .int16 ? UnsafeMutableRawPointer(room.baseAddress) : raw.baseAddress
+        guard count > 0, let target else { return nil }
+        let frames = library.pcm_readi(pcm, target, snd_pcm_uframes_t(count))
+        if frames == -Int(EAGAIN) { return nil }
+        if frames < 0 { return try recover(from: Int32(clamping: frames)) }
+        if encoding != .int16 {
+            let samples = room[..<(min(frames, count) * deviceChannels)]
+            encoding.convert(UnsafeRawBufferPointer(raw), into: UnsafeMutableBufferPointer(rebasing: samples))
+        }
+        keepFirstChannels(room, min(frames, count))
+        // The time is that of the newest sample, some of which may still be unread.
+        let unread = format.duration(of: max(0, waiting - frames))
+        return SoundReading(frames: min(frames, count), end: credible(time) - unread)
+    }
+
+    /// Moves the channels that are used together: nobody knows where those of an interface with many are.
+    private func keepFirstChannels(_ samples: UnsafeMutableBufferPointer<Int16>, _ frames: Int) {
+        guard deviceChannels > format.channels else { return }
+        for frame in 0..<frames {
+            for channel in 0..<format.channels {
+                samples[frame * format.channels + channel] = samples[frame * deviceChannels + channel]
+            }
+        }
+    }
+
+    /// What a microphone can do, without recording: its rates and channels.
+    /// - Throws: if it cannot be opened, for example because another program records from it.
+    public static func abilities(of name: String) throws(SoundError) -> MicrophoneAbilities {
+        let library = try load(for: name)
+        var pcm: OpaquePointer?
+        try check(
+            library.pcm_open(&pcm, name, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK)), name, library)
+        guard let pcm else { throw SoundError(.notFound, name) }
+        defer { _ = library.pcm_close(pcm) }
+        var hardware: OpaquePointer?
+        try check(library.hw_params_malloc(&hardware), name, library)
+        defer { library.hw_params_free(hardware) }
+        try check(library.hw_params_any(pcm, hardware), name, library)
+        var (least, most, fewest, all): (UInt32, UInt32, UInt32, UInt32) = (0, 0, 0, 0)
+        try check(library.hw_params_get_rate_min(hardware, &least, nil), name, library)
+        try check(library.hw_params_get_rate_max(hardware, &most, nil), name, library)
+        try check(library.hw_params_get_channels_min(hardware, &fewest), name, library)
+        try check(library.hw_params_get_channels_max(hardware, &all), name, library)
+        return MicrophoneAbilities(
+            rates: Int(least)...Int(max(least, most)), channels: Int(fewest)...Int(max(fewest, all)))
+    }
+
+    private func credible(_ time: timespec) -> Instant {
+        let claimed = Instant(
+            nanoseconds: Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000).partialValue
+                &+ Int64(time.tv_nsec))
+        let now = Instant.now
+        return (now - claimed).magnitude < Self.credibleAge ? claimed : now
+    }
+
+    /// Continues after an overrun or a suspended machine: the times of what follows show what is missing.
+    private func recover(from code: Int32) throws(SoundError) -> SoundReading? {
+        switch -code {
+        case EPIPE: overruns += 1
+        case ESTRPIPE:
+            let result = library.pcm_resume(pcm)
+            if result == -EAGAIN || result == 0 { return nil }
+        default: try check(code)
+        }
+        try check(library.pcm_prepare(pcm))
+        try check(library.pcm_start(pcm))
+        return nil
+    }
+
+    private func check(_ result: Int32) throws(SoundError) { try Self.check(result, name, library) }
+
+    private static func check(_ result: Int32, _ name: String, _ library: csound_library) throws(SoundError) {
+        guard result < 0 else { return }
+        let reason = library.strerror(result).map { String(cString: $0) } ?? "error \(result)"
+        throw SoundError(alsa: result, name, reason: reason)
+    }
+
+    private static func load(for name: String) throws(SoundError) -> csound_library {
+        var library = csound_library()
+        var reason = [CChar](repeating: 0, count: 256)
+        guard csound_load(&library, &reason, reason.count) else {
+            let text = reason.prefix { $0 != 0 }.map { UInt8(truncatingIfNeeded: $0) }
+            throw SoundError(.noLibrary(reason: String(decoding: text, as: UTF8.self)), name)
+        }
+        return library
+    }
+
+    /// What a device has granted.
+    private struct Setup {
+        let format: SoundFormat
+        let deviceChannels: Int
+        let bufferFrames: Int
+        let encoding: SampleEncoding
+    }
+
+    /// Asks for 16 bits at our own rate, in one or two channels, and takes what is nearest.
+    private static func configure(
+        _ pcm: OpaquePointer, _ name: String, _ library: csound_library
+    ) throws(SoundError) -> Setup {
+        var hardware: OpaquePointer?
+        try check(library.hw_params_malloc(&hardware), name, library)
+        defer { library.hw_params_free(hardware) }
+        try check(library.hw_params_any(pcm, hardware), name, library)
+        // Not by ALSA, whose resampling is worse than ours, and would be another one.
+        _ = library.hw_params_set_rate_resample(pcm, hardware, 0)
+        try check(
+            library.hw_params_set_access(pcm, hardware, SND_PCM_ACCESS_RW_INTERLEAVED), name, library)
+        let encoding = try setEncoding(pcm, hardware, name, library)
+        var (rate, channels) = (UInt32(SoundCodec.rate), UInt32(2))
+        try check(library.hw_params_set_channels_near(pcm, hardware, &channels), name, library)
+        try check(library.hw_params_set_rate_near(pcm, hardware, &rate, nil), name, library)
+        var (period, buffer) = (periodTime, bufferTime)
+        try check(library.hw_params_set_buffer_time_near(pcm, hardware, &buffer, nil), name, library)
+        try check(library.hw_params_set_period_time_near(pcm, hardware, &period, nil), name, library)
+        try check(library.hw_params(pcm, hardware), name, library)
+        var (periodSize, bufferSize) = (snd_pcm_uframes_t(), snd_pcm_uframes_t())
+        try check(library.hw_params_get_period_size(hardware, &periodSize, nil), name, library)
+        try check(library.hw_params_get_buffer_size(hardware, &bufferSize), name, library)
+        try stampTimes(pcm, everyFrames: periodSize, name, library)
+        guard rates.contains(Int(rate)), (1...64).contains(channels) else {
+            throw SoundError(.refused(reason: "\(rate) Hz in \(channels) channels"), name)
+        }
+        return Setup(
+            format: SoundFormat(rate: Int(rate), channels: min(Int(channels), 2)),
+            deviceChannels: Int(channels), bufferFrames: Int(clamping: bufferSize), encoding: encoding)
+    }
+
+    /// Chooses 16 bits, or what loses least of what the device has.
+    private static func setEncoding(
+        _ pcm: OpaquePointer, _ hardware: OpaquePointer?, _ name: String, _ library: csound_library
+    ) throws(SoundError) -> SampleEncoding {
+        for encoding in SampleEncoding.allCases
+        where library.hw_params_set_format(pcm, hardware, encoding.format) >= 0 {
+            return encoding
+        }
+        throw SoundError(
+            .refused(reason: "its samples are neither of 16, 24 or 32 bits nor floating point"), name)
+    }
+
+    /// Has the time of the newest sample taken on the clock that pictures have.
+    private static func stampTimes(
+        _ pcm: OpaquePointer, everyFrames count: snd_pcm_uframes_t, _ name: String, _ library: csound_library
+    ) throws(SoundError) {
+        var software: OpaquePointer?
+        try check(library.sw_params_malloc(&software), name, library)
+        defer { library.sw_params_free(software) }
+        try check(library.sw_params_current(pcm, software), name, library)
+        try check(library.sw_params_set_tstamp_mode(pcm, software, SND_PCM_TSTAMP_ENABLE), name, library)
+        try check(
+            library.sw_params_set_tstamp_type(pcm, software, SND_PCM_TSTAMP_TYPE_MONOTONIC), name, library)
+        try check(library.sw_params_set_avail_min(pcm, software, count), name, library)
+        try check(library.sw_params(pcm, software), name, library)
+    }
+}

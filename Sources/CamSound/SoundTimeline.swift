@@ -1,0 +1,182 @@
+import CamPlatform
+
+/// Makes one stream of sound without gaps out of what microphones deliver, on the clock of the pictures.
+///
+/// The sound card's clock runs faster or slower than the machine's: the samples are stretched by as much, some millionths,
+/// which nobody hears. What is missing becomes silence of the same length, and what comes twice is left out. Used by one
+/// thread.
+public final class SoundTimeline {
+    /// What has been done to the sound.
+    public private(set) var statistics = SoundStatistics()
+    /// The samples a second that the microphone delivers, where they are not those that it says.
+    public private(set) var falseRate: Int?
+
+    private let encoder: SoundEncoder
+    private let start: Instant
+    private let deliver: (SoundPacket) -> Void
+    private var input: Input?
+
+    /// A microphone that is connected.
+    private struct Input {
+        let microphone: SoundFormat
+        var resampler: SoundResampler
+        var clock: SoundClock
+        var meter = SoundRateMeter()
+        /// Whether what it delivers continues the sound so far.
+        var isAligned = false
+    }
+
+    /// A microphone whose rate differs by more from what it says is not adrift: the rate is another one.
+    private static let largestDrift = 0.01
+    /// A difference in time that would take too long to make up for by stretching.
+    private static let largestError = Duration.milliseconds(40)
+    /// More silence than this is a jump in the packets' times, because a process may stand still for hours.
+    private static let longestSilence = Duration.seconds(10)
+    /// libswresample keeps room for several times the frames that it is given at once, for good.
+    private static let longestPiece = 256
+
+    /// - Parameters:
+    ///   - start: when its first sample is captured.
+    ///   - deliver: takes coded sound.
+    public init(_ encoder: SoundEncoder, start: Instant, deliver: @escaping (SoundPacket) -> Void) {
+        (self.encoder, self.start, self.deliver) = (encoder, start, deliver)
+    }
+
+    /// When the sound so far ends.
+    public var end: Instant {
+        start + encoder.format.duration(of: Int(encoder.count) + (input?.resampler.delay ?? 0))
+    }
+
+    /// Begins with a microphone.
+    public func connect(_ format: SoundFormat) throws(SoundError) {
+        try disconnect()
+        input = Input(
+            microphone: format, resampler: try resampler(format, rate: format.rate),
+            clock: SoundClock(rate: Double(format.rate)))
+        falseRate = nil
+    }
+
+    /// Ends with a microphone: what follows is silence.
+    public func disconnect() throws(SoundError) {
+        if let input { try push(nil, 0, through: input.resampler) }
+        input = nil
+    }
+
+    /// Takes what a microphone has delivered.
+    /// - Parameter samples: interleaved; all of the reading's.
+    public func take(_ reading: SoundReading, _ samples: UnsafeBufferPointer<Int16>) throws(SoundError) {
+        guard input != nil, let base = samples.baseAddress else { return }
+        statistics.readings += 1
+        try correctRate(reading)
+        guard var input else { return }
+        let (readingEnd, continues) = input.clock.take(reading)
+        let format = input.resampler.input
+        let begin = readingEnd - format.duration(of: reading.frames)
+        if !continues || (begin - end).magnitude > Self.largestError { input.isAligned = false }
+        self.input = input
+        var excess = 0
+        if !input.isAligned {
+            try fillSilence(until: begin)
+            excess = min(max(0, format.frames(in: end - begin)), reading.frames)
+        }
+        self.input?.isAligned = excess < reading.frames
+        guard excess < reading.frames, let resampler = self.input?.resampler else { return }
+        try push(base + excess * format.channels, reading.frames - excess, through: resampler)
+        let drift = input.clock.drift
+        statistics.drift = drift ?? statistics.drift
+        resampler.stretch(
+            by: (readingEnd - end).inSeconds * Double(encoder.format.rate), drift: drift ?? 0)
+    }
+
+    /// Adds silence for what is missing up to a time.
+    public func fillSilence(until time: Instant) throws(SoundError) {
+        var missing = encoder.format.frames(in: time - end)
+        guard missing > 0 else { return }
+        statistics.silence += encoder.format.duration(of: missing)
+        if let input {
+            try push(nil, 0, through: input.resampler)
+            // Its samples before the silence are gone.
+            self.input?.resampler = try resampler(input.microphone, rate: input.resampler.input.rate)
+            self.input?.isAligned = false
+        }
+        while missing > 0 {
+            if missing > encoder.format.frames(in: Self.longestSilence), let jump = encoder.skip(missing) {
+                missing -= jump
+                continue
+            }
+            let (written, _) = try encoder.fill(
+                start: start,
+                { planes, room in
+                    encoder.silence(in: &planes, frames: min(room, missing))
+                }, deliver)
+            missing -= written
+        }
+    }
+
+    /// Sends samples through the resampler; nil for what is still inside.
+    private func push(
+        _ samples: UnsafePointer<Int16>?, _ frames: Int, through resampler: SoundResampler
+    ) throws(SoundError) {
+        var (rest, count) = (samples, frames)
+        repeat {
+            let piece = min(count, Self.longestPiece)
+            try pushPiece(rest, piece, through: resampler)
+            rest = rest.map { $0 + piece * resampler.input.channels }
+            count -= piece
+        } while count > 0
+    }
+
+    /// Sends a piece, and takes all that comes out.
+    private func pushPiece(
+        _ samples: UnsafePointer<Int16>?, _ frames: Int, through resampler: SoundResampler
+    ) throws(SoundError) {
+        var frames = frames
+        var isFull = true
+        while isFull {
+            let (written, room) = try encoder.fill(
+                start: start,
+                { planes, room in
+                    resampler.convert(samples, frames: frames, into: &planes, room: room)
+                }, deliver)
+            isFull = written == room
+            // The rest is inside.
+            frames = 0
+        }
+    }
+
+    /// Converts from the rate that a microphone has, if that is not the one it says.
+    private func correctRate(_ reading: SoundReading) throws(SoundError) {
+        guard let measured = input?.meter.add(reading), let input else { return }
+        let rate = Int(measured.rounded())
+        guard abs(measured / Double(input.resampler.input.rate) - 1) > Self.largestDrift,
+            Microphone.rates.contains(rate)
+        else { return }
+        let claimed = input.microphone.rate
+        let isAsClaimed = abs(measured / Double(claimed) - 1) <= Self.largestDrift
+        falseRate = isAsClaimed ? nil : rate
+        statistics.falseRate = falseRate ?? statistics.falseRate
+        try push(nil, 0, through: input.resampler)
+        self.input?.resampler = try resampler(input.microphone, rate: isAsClaimed ? claimed : rate)
+        self.input?.clock = SoundClock(rate: isAsClaimed ? Double(claimed) : measured)
+    }
+
+    private func resampler(_ microphone: SoundFormat, rate: Int) throws(SoundError) -> SoundResampler {
+        try SoundResampler(
+            SoundFormat(rate: rate, channels: microphone.channels), to: encoder.format, encoder.sampleFormat)
+    }
+}
+
+/// What has been done to a recording's sound.
+public struct SoundStatistics: Sendable, Hashable {
+    /// How often a microphone delivered samples.
+    public var readings = 0
+    /// How much silence there is in place of what was missing.
+    public var silence = Duration.zero
+    /// How much faster the latest microphone's clock is than this machine's, times a million; nil until it is known.
+    public var drift: Double?
+    /// The samples a second of the latest microphone whose rate was not the one that it said.
+    public var falseRate: Int?
+
+    /// None.
+    public init() {}
+}

@@ -1,0 +1,110 @@
+import CamPlatform
+import Glibc
+
+/// Who may log in: lines of `USER:HASH`, as `camweb password` writes them.
+public struct PasswordFile: Hashable, Sendable {
+    /// Why a file cannot be used. `description` is one line: thing, cause, next step.
+    public enum Failure: Error, Hashable, CustomStringConvertible {
+        case unreadable(path: String, errno: Int32)
+        case notWritten(path: String, errno: Int32)
+        case noFile(path: String)
+        case tooLong(path: String)
+        /// Others may read or change it.
+        case exposed(path: String)
+        case damaged(path: String, line: Int)
+        case empty(path: String)
+        case tooManyUsers(path: String)
+
+        public var description: String {
+            switch self {
+            case .unreadable(let path, ENOENT):
+                "\(path): no such file; make it: camweb password \(path)"
+            case .unreadable(let path, let code):
+                "\(path): cannot be read: \(String(cString: strerror(code))); it must belong to camweb's user"
+            case .notWritten(let path, let code):
+                "\(path): cannot be written: \(String(cString: strerror(code))); choose a folder that is yours"
+            case .noFile(let path): "\(path): not a regular file; name one"
+            case .tooLong(let path):
+                "\(path): too long for a password file; make another: camweb password \(path)"
+            case .exposed(let path): "\(path): others may read or change it; run: chmod 600 \(path)"
+            case .damaged(let path, let line):
+                "\(path):\(line): not USER:HASH; remove the line, then run: camweb password \(path)"
+            case .empty(let path): "\(path): no password in it; run: camweb password \(path)"
+            case .tooManyUsers(let path): "\(path): more than \(mostUsers) users; remove some lines"
+            }
+        }
+    }
+
+    private var hashes: [String: PasswordHash] = [:]
+
+    private static let mostUsers = 100
+    private static let mostBytes = 64 << 10
+    private static let longestUser = 64
+    /// A credential of systemd's has an access list, which shows as the group's right to read.
+    private static let exposed = S_IRWXO | S_IWGRP | S_IXGRP
+
+    /// An empty file.
+    public init() {}
+
+    /// Reads a file.
+    public init(path: String) throws(Failure) {
+        try self.init(Self.read(path), path: path)
+        guard !hashes.isEmpty else { throw .empty(path: path) }
+    }
+
+    /// Reads a file's content.
+    init(_ bytes: [UInt8], path: String) throws(Failure) {
+        var number = 0
+        for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            number += 1
+            guard !line.isEmpty else { continue }
+            guard let text = String(validating: line, as: UTF8.self), let colon = text.firstIndex(of: ":"),
+                Self.isUser(String(text[..<colon])),
+                let hash = PasswordHash(stored: text[text.index(after: colon)...]),
+                hashes.updateValue(hash, forKey: String(text[..<colon])) == nil
+            else { throw .damaged(path: path, line: number) }
+        }
+        guard hashes.count <= Self.mostUsers else { throw .tooManyUsers(path: path) }
+    }
+
+    /// Whether a user has this password. Takes long, on purpose, and as long for an unknown user.
+    func admits(_ user: String, _ password: String) -> Bool {
+        guard let hash = hashes[user] else {
+            _ = hashes.values.first?.matches(password)
+            return false
+        }
+        return hash.matches(password)
+    }
+
+    /// Gives a user a password.
+    public mutating func set(_ hash: PasswordHash, for user: String) { hashes[user] = hash }
+
+    /// Whether a text can be a user's name.
+    public static func isUser(_ name: String) -> Bool {
+        (1...longestUser).contains(name.utf8.count)
+            && name.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
+    }
+
+    /// Writes the file with mode 600, whole or not at all.
+    public func write(to path: String) throws(Failure) {
+        let lines = hashes.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value.text)\n" }.joined()
+        do throws(ReplacingFile.Failure) {
+            try ReplacingFile.write(Array(lines.utf8), to: path, mode: 0o600)
+        } catch {
+            throw .notWritten(path: path, errno: error.errno)
+        }
+    }
+
+    private static func read(_ path: String) throws(Failure) -> [UInt8] {
+        do throws(WholeFile.Failure) {
+            return try WholeFile.read(path, atMost: mostBytes, refusing: exposed)
+        } catch {
+            switch error {
+            case .system(EPERM): throw .exposed(path: path)
+            case .system(let code): throw .unreadable(path: path, errno: code)
+            case .notRegular: throw .noFile(path: path)
+            case .tooLong: throw .tooLong(path: path)
+            }
+        }
+    }
+}

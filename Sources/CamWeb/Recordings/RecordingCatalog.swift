@@ -1,0 +1,156 @@
+import CamPlatform
+import Glibc
+import Output
+
+/// A camera's recordings: which there are, and when each was made. Reads the disk in its callers' threads, one at a time.
+final class RecordingCatalog: @unchecked Sendable {
+    // Safe to share: each part's state is accessed with that part's lock held.
+    private let place: RecordingsPlace
+    /// Held while the disk is read.
+    private let reading = Monitor()
+    private var probes: [RecordingFile: Result<RecordingProbe, RemuxError>] = [:]
+    /// Held for moments.
+    private let table = Monitor()
+    private var folder: RecordingFolder?
+    private var segments: [UInt64: Segment] = [:]
+    private var ids: [Name: UInt64] = [:]
+    private var nextID: UInt64
+
+    /// By which a file is known again.
+    private struct Name: Hashable {
+        let identity: FileIdentity
+        let path: [String]
+
+        init(_ file: RecordingFile) { (identity, path) = (file.identity, file.path) }
+    }
+
+    /// What was found.
+    struct Listing {
+        /// By their beginnings.
+        var segments: [Segment] = []
+        var problems: [RecordingProblem] = []
+        /// Whether all files were looked into.
+        var isComplete = true
+        /// The times of all recordings that were looked into; nil if there are none.
+        var extent: Range<WallTime>?
+    }
+
+    init(_ place: RecordingsPlace) {
+        self.place = place
+        // Numbers from before a restart must not name other files.
+        nextID = UInt64(max(0, WallTime.now.seconds)) << 20
+    }
+
+    /// Lists the recordings of a time.
+    /// - Parameter deadline: files that could not be looked into by then are left out.
+    func list(_ time: Range<WallTime>, until deadline: Instant) -> Listing {
+        reading.withLock {
+            guard let folder = openFolder() else {
+                return Listing(problems: [RecordingProblem(name: place.folder, reason: Self.reason(errno))])
+            }
+            let content = folder.content(of: place)
+            var listing = Listing(problems: content.problems, isComplete: true)
+            if content.isTooMuch {
+                listing.problems.append(
+                    RecordingProblem(
+                        name: place.folder, reason: "too many files; only \(content.files.count) are shown"))
+            }
+            forget(allBut: content.files)
+            // The newest are wanted most.
+            for file in content.files.sorted(by: { $0.modification > $1.modification }) {
+                guard let result = probe(file, in: folder, time, until: deadline) else { continue }
+                note(result, file, time, in: &listing)
+            }
+            listing.isComplete = listing.isComplete && Instant.now < deadline
+            listing.segments.sort { $0.time.lowerBound < $1.time.lowerBound }
+            return listing
+        }
+    }
+
+    /// Opens a recording that was listed.
+    func open(_ id: UInt64) throws(Refusal) -> (segment: Segment, recording: OpenRecording) {
+        let found = table.withLock { segments[id].flatMap { segment in folder.map { (segment, $0) } } }
+        guard let (segment, folder) = found else { throw .noSegment }
+        guard let recording = segment.file.open(in: folder.descriptor) else {
+            throw errno == EACCES ? .unreadable(segment.file.name, Self.reason(EACCES)) : .noSegment
+        }
+        return (segment, recording)
+    }
+
+    private func openFolder() -> RecordingFolder? {
+        if let folder = table.withLock({ folder }), !folder.isGone { return folder }
+        let opened = RecordingFolder(path: place.folder)
+        let code = errno
+        table.withLock { folder = opened }
+        errno = code
+        return opened
+    }
+
+    /// - Returns: nil if there was no time, or the file's end is before the times that are wanted.
+    private func probe(
+        _ file: RecordingFile, in folder: RecordingFolder, _ time: Range<WallTime>, until deadline: Instant
+    ) -> Result<RecordingProbe, RemuxError>? {
+        if let known = probes[file] {
+            // A recorder may have ended it without writing again.
+            guard case .success(let probe) = known, probe.isGrowing else { return known }
+        }
+        guard file.modification >= time.lowerBound, Instant.now < deadline else { return nil }
+        guard let recording = file.open(in: folder.descriptor) else {
+            let code = errno
+            guard code != ENOENT else { return nil }
+            return .failure(.input(InputError(.notOpened(errno: code), input: file.name)))
+        }
+        let result: Result<RecordingProbe, RemuxError>
+        do throws(RemuxError) {
+            result = .success(try RecordingProbe(file, open: recording))
+        } catch {
+            // A recorder has just begun it.
+            if recording.isGrowing { return nil }
+            result = .failure(error)
+        }
+        probes[file] = result
+        return result
+    }
+
+    private func note(
+        _ result: Result<RecordingProbe, RemuxError>, _ file: RecordingFile, _ time: Range<WallTime>,
+        in listing: inout Listing
+    ) {
+        switch result {
+        case .failure(let error):
+            listing.problems.append(RecordingProblem(name: file.name, reason: "\(error)"))
+        case .success(let probe):
+            let extent = listing.extent ?? probe.time
+            listing.extent =
+                min(extent.lowerBound, probe.time.lowerBound)..<max(extent.upperBound, probe.time.upperBound)
+            if probe.time.overlaps(time) { listing.segments.append(segment(file, probe)) }
+        }
+    }
+
+    private func segment(_ file: RecordingFile, _ probe: RecordingProbe) -> Segment {
+        table.withLock {
+            let id = ids[Name(file)] ?? nextID
+            if id == nextID { nextID += 1 }
+            ids[Name(file)] = id
+            let segment = Segment(id: id, file: file, probe: probe, isEvent: place.areEvents)
+            segments[id] = segment
+            return segment
+        }
+    }
+
+    private func forget(allBut files: [RecordingFile]) {
+        let (known, names) = (Set(files), Set(files.map(Name.init)))
+        probes = probes.filter { known.contains($0.key) }
+        table.withLock {
+            ids = ids.filter { names.contains($0.key) }
+            segments = segments.filter { names.contains(Name($0.value.file)) }
+        }
+    }
+
+    private static func reason(_ code: Int32) -> String {
+        let text = String(cString: strerror(code))
+        return code == EACCES
+            ? "\(text); add camweb's user to the group that may read it, as in: usermod -aG camrec USER"
+            : text
+    }
+}

@@ -1,0 +1,189 @@
+import Bitstream
+import Glibc
+import CamNetworking
+import NIOCore
+import NIOHTTP1
+import Output
+import CamSound
+import CamPlatform
+
+/// A response that is made from a camera's recordings. Used by one thread.
+final class RecordingResponse {
+    let request: RecordingRequest
+    private let sink: ResponseSink
+    private var hasBegun = false
+
+    /// How long a list may take; what is missing then is in the next one.
+    private static let longestSearch = Duration.seconds(2)
+    private static let chunkLength = 64 << 10
+
+    init(_ request: RecordingRequest, _ sink: ResponseSink) { (self.request, self.sink) = (request, sink) }
+
+    /// Whether nobody waits for the response any more.
+    var isGone: Bool { sink.isGone }
+
+    /// Sends which recordings there are.
+    func list(_ time: Range<WallTime>) throws(Refusal) {
+        let listing = request.catalog.list(time, until: .now + Self.longestSearch)
+        let json = JSON.text(of: SegmentList(listing, now: .now))
+        send(ByteBuffer(string: json), type: "application/json")
+    }
+
+    /// Sends a segment's file, or a part of it.
+    func file(_ id: UInt64) throws(Refusal) {
+        let (segment, recording) = try request.catalog.open(id)
+        let size = recording.size
+        let tag = "\"\(id)-\(size)-\(segment.file.modification.nanoseconds)\""
+        var headers = headers(type: Self.mediaType(of: segment.file.name))
+        headers.add(name: "Accept-Ranges", value: "bytes")
+        headers.add(name: "ETag", value: tag)
+        headers.add(
+            name: "Content-Disposition", value: Self.attachment(segment.file.path.last ?? "recording"))
+        let isCurrent = request.condition.map { $0 == tag } ?? true
+        switch isCurrent ? ByteRange(request.range ?? "", of: size) : .whole {
+        case .whole: send(recording.descriptor, 0..<size, headers)
+        case .part(let part):
+            headers.add(
+                name: "Content-Range", value: "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)")
+            send(recording.descriptor, part, headers, status: .partialContent)
+        case .unsatisfiable: throw .noSuchRange(of: size)
+        }
+    }
+
+    /// Sends a piece of a segment as browsers play it.
+    func piece(_ id: UInt64, at time: Duration, length: Duration) throws(Refusal) {
+        let (segment, recording) = try request.catalog.open(id)
+        do throws(RemuxError) {
+            let reader = try RecordingReader(descriptor: recording.descriptor, name: segment.file.name)
+            let found = try reader.part(from: time, until: time + length) { isGone }
+            guard let part = found, let facts = StreamFacts(reader.firstKeyframe) else {
+                throw Self.noKeyframe(segment)
+            }
+            var headers = headers(type: Self.mediaType(of: facts, sound: reader.description.sound?.codec))
+            headers.add(name: "Camweb-Start", value: "\(part.start.roundedUp)")
+            if let end = part.end { headers.add(name: "Camweb-End", value: "\(end.roundedUp)") }
+            try copy(part, of: reader, name: segment.file.name, headers)
+        } catch { throw .unreadable(error) }
+    }
+
+    private func copy(
+        _ part: RecordingReader.Part, of reader: RecordingReader, name: String, _ headers: HTTPHeaders
+    ) throws(RemuxError) {
+        let clip = try RemuxError.ofOutput { () throws(OutputError) in
+            try ClipWriter(fragmenting: reader.description, name: name)
+        }
+        var headers = headers
+        headers.add(name: "Camweb-Delay", value: "\(clip.delay.roundedUp)")
+        begin(.ok, headers)
+        try reader.read(part, isOver: { isGone }) { (item) throws(RemuxError) in
+            try RemuxError.ofOutput { () throws(OutputError) in try clip.write(item) }
+            _ = sink.send(ByteBuffer(bytes: clip.takeBytes()))
+        }
+        try RemuxError.ofOutput { () throws(OutputError) in try clip.finish() }
+        _ = sink.send(ByteBuffer(bytes: clip.takeBytes()))
+        sink.end()
+    }
+
+    /// Sends a keyframe as Annex B, which the page decodes.
+    func keyframe(_ id: UInt64, at time: Duration) throws(Refusal) {
+        let (segment, recording) = try request.catalog.open(id)
+        do throws(RemuxError) {
+            let reader = try RecordingReader(descriptor: recording.descriptor, name: segment.file.name)
+            guard let (unit, time) = try reader.keyframe(at: time, isOver: { isGone }),
+                let facts = StreamFacts(unit) ?? StreamFacts(reader.firstKeyframe)
+            else { throw Self.noKeyframe(segment) }
+            var headers = headers(type: "application/octet-stream")
+            headers.add(name: "Camweb-Codec", value: facts.codec.description)
+            headers.add(name: "Camweb-Size", value: "\(facts.width)x\(facts.height)")
+            headers.add(name: "Camweb-Start", value: "\(time.roundedUp)")
+            send(unit.withUnsafeBytes { ByteBuffer(bytes: $0) }, headers)
+        } catch { throw .unreadable(error) }
+    }
+
+    /// Sends a part of an open file.
+    func send(
+        _ descriptor: Int32, _ part: Range<Int>, _ headers: HTTPHeaders, status: HTTPResponseStatus = .ok
+    ) {
+        var headers = headers
+        headers.add(name: "Content-Length", value: "\(part.count)")
+        begin(status, headers)
+        var position = part.lowerBound
+        while position < part.upperBound {
+            var bytes = ByteBufferAllocator().buffer(capacity: Self.chunkLength)
+            let wanted = min(Self.chunkLength, part.upperBound - position)
+            let count = bytes.writeWithUnsafeMutableBytes(minimumWritableBytes: wanted) { room in
+                max(0, pread(descriptor, room.baseAddress, wanted, off_t(position)))
+            }
+            // The file became shorter, or cannot be read.
+            guard count > 0 else { return sink.abort() }
+            guard sink.send(bytes) else { return }
+            position += count
+        }
+        sink.end()
+    }
+
+    /// Refuses the request; if the response has begun, ends the connection.
+    func fail(_ refusal: Refusal) {
+        guard !hasBegun else { return sink.abort() }
+        let response = Response(refusal)
+        begin(response.status, response.headers)
+        _ = sink.send(response.body)
+        sink.end()
+    }
+
+    func headers(type: String) -> HTTPHeaders { Response.headers(type: type, authority: request.authority) }
+
+    private func send(_ bytes: ByteBuffer, type: String) { send(bytes, headers(type: type)) }
+
+    private func send(_ bytes: ByteBuffer, _ headers: HTTPHeaders) {
+        var headers = headers
+        headers.add(name: "Content-Length", value: "\(bytes.readableBytes)")
+        begin(.ok, headers)
+        if sink.send(bytes) { sink.end() }
+    }
+
+    private func begin(_ status: HTTPResponseStatus, _ headers: HTTPHeaders) {
+        hasBegun = true
+        sink.begin(status, headers)
+    }
+
+    /// `Content-Disposition` of a file to keep; what a header cannot hold becomes a hyphen (RFC 6266).
+    static func attachment(_ name: String) -> String {
+        let plain = name.unicodeScalars.map { scalar in
+            scalar.properties.isASCIIHexDigit || ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
+                || "._-".unicodeScalars.contains(scalar) ? Character(scalar) : "-"
+        }
+        return "attachment; filename=\"\(String(plain))\""
+    }
+
+    private static func mediaType(of name: String) -> String {
+        switch ContainerFormat(path: name) {
+        case .mp4: "video/mp4"
+        case .matroska: "video/x-matroska"
+        case .transportStream: "video/mp2t"
+        case nil: "application/octet-stream"
+        }
+    }
+
+    /// The media type of an MP4 with everything in it (RFC 6381).
+    private static func mediaType(of facts: StreamFacts, sound: SoundCodec?) -> String {
+        let type = LiveForm.mp4.contentType(of: facts)
+        guard let sound else { return type }
+        let name =
+            switch sound {
+            case .aac: "mp4a.40.2"
+            case .opus: "opus"
+            case .flac: "flac"
+            }
+        return type.dropLast() + ", \(name)\""
+    }
+
+    private static func noKeyframe(_ segment: Segment) -> RemuxError {
+        .input(InputError(.malformed("no keyframe can be read"), input: segment.file.name))
+    }
+}
+
+extension Duration {
+    /// In microseconds; never before the time itself, so that the keyframe at it is found again.
+    fileprivate var roundedUp: Int64 { (inNanoseconds + 999) / 1000 }
+}

@@ -1,0 +1,70 @@
+import CamNetworking
+import NIOHTTP1
+
+/// Decides which requests may be served at all.
+///
+/// A page of another site can make a browser send requests here: under a name of its own that it points to 127.0.0.1 (DNS
+/// rebinding), which the Host header shows, or across sites, which Origin and Sec-Fetch-Site show. WebSockets are not
+/// bound to one origin by browsers, so for them Origin is required.
+struct RequestPolicy: Sendable {
+    /// Lower case, IPv6 in brackets.
+    private let hosts: Set<String>
+
+    /// The names that no other site can have.
+    private static let loopbackHosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
+
+    /// - Parameter hosts: names besides those of the loopback interface.
+    init(hosts: [String]) { self.hosts = Self.loopbackHosts.union(hosts.map { $0.lowercased() }) }
+
+    /// Checks a request.
+    /// - Returns: the authority that the browser connected to: a name or number, perhaps with a port.
+    func check(_ head: HTTPRequestHead, isWebSocket: Bool) throws(Refusal) -> String {
+        let authority = try authority(of: head)
+        try checkOrigin(of: head, authority: authority, isRequired: isWebSocket)
+        guard head.method == .GET || head.method == .HEAD else { throw .otherMethod }
+        guard !Self.hasBody(head) else { throw .unwantedBody }
+        return authority
+    }
+
+    /// Checks a request that changes something: a form of the page's own.
+    /// - Returns: the authority that the browser connected to.
+    func checkForm(_ head: HTTPRequestHead) throws(Refusal) -> String {
+        let authority = try authority(of: head)
+        try checkOrigin(of: head, authority: authority, isRequired: true)
+        guard head.method == .POST, head.headers["content-type"] == [Self.formType] else { throw .notAForm }
+        return authority
+    }
+
+    private static let formType = "application/x-www-form-urlencoded"
+
+    private static func hasBody(_ head: HTTPRequestHead) -> Bool {
+        let length = head.headers["content-length"]
+        return !length.allSatisfy { $0 == "0" } || head.headers.contains(name: "transfer-encoding")
+    }
+
+    private func authority(of head: HTTPRequestHead) throws(Refusal) -> String {
+        let values = head.headers["host"]
+        guard values.count == 1, let text = values.first?.lowercased() else { throw .noHost }
+        guard let host = HostHeader.host(of: text), hosts.contains(host) else { throw .otherHost }
+        return text
+    }
+
+    private func checkOrigin(
+        of head: HTTPRequestHead, authority: String, isRequired: Bool
+    ) throws(Refusal) {
+        let origins = head.headers["origin"]
+        guard !origins.isEmpty || !isRequired else { throw .otherOrigin }
+        for origin in origins {
+            let origin = origin.lowercased()
+            guard origin == "http://\(authority)" || origin == "https://\(authority)" else {
+                throw .otherOrigin
+            }
+        }
+        // A link on another site may open the page, but nothing else.
+        let isNavigation =
+            head.headers["sec-fetch-mode"] == ["navigate"] && head.headers["sec-fetch-dest"] == ["document"]
+        for site in head.headers["sec-fetch-site"] where site != "same-origin" && site != "none" {
+            guard isNavigation else { throw .otherOrigin }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import TestSupport
+import Testing
+
+@testable import CamWeb
+
+@Suite("cameras of the recorders' settings")
+struct CameraSourceTests {
+    private let folder = TemporaryFolder()
+
+    private func cameras() -> [String] {
+        CameraSource.settings(folder: folder.path(".")).cameras().map { "\($0.name) \($0.address)" }
+    }
+
+    @Test("those that listen, by name")
+    func found() {
+        folder.write("garden.conf", "device = /dev/video1\nlisten = 0.0.0.0:9983\n")
+        folder.write("door.conf", "listen = unix:/run/camrec/door/live,mode=660 # for camweb\n")
+        folder.write("shed.conf", "listen = unix:live\nsize = 640x480\n")
+        folder.write("attic.conf", "listen = [::]:9984\nlisten = \"unix:/run/a b/live\"\n")
+        #expect(
+            cameras() == [
+                "attic unix:/run/a b/live", "door unix:/run/camrec/door/live", "garden tcp://127.0.0.1:9983",
+                "shed unix:/var/lib/camrec/shed/live",
+            ])
+    }
+
+    @Test("their control sockets")
+    func controls() {
+        folder.write("a.conf", "listen = unix:/live\ncontrol-socket = /run/camrec/a/control,mode=660\n")
+        folder.write("b.conf", "listen = 9982\ncontrol-socket = control\n")
+        folder.write("c.conf", "listen = 9983\n")
+        let cameras = CameraSource.settings(folder: folder.path(".")).cameras()
+        #expect(cameras.map(\.control) == ["/run/camrec/a/control", "/var/lib/camrec/b/control", nil])
+    }
+
+    @Test("no others, and no files that are not settings")
+    func others() {
+        folder.write("silent.conf", "output = a.mkv\n")
+        folder.write("container.conf", "listen = 9982\nstream-format = mkv\n")
+        folder.write("anyport.conf", "listen = 0\n")
+        folder.write("wrong.conf", "listen = unix:\n")
+        folder.write("binary.conf", [0xFF, 0xFE, 0])
+        folder.write("door.conf~", "listen = 9982\n")
+        folder.write(".hidden.conf", "listen = 9982\n")
+        folder.write("password", "listen = 9982\n")
+        #expect(cameras().isEmpty)
+    }
+
+    @Test("a folder that is not there has none")
+    func missing() { #expect(CameraSource.settings(folder: folder.path("none")).cameras().isEmpty) }
+}
