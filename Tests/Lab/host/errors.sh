@@ -296,6 +296,5 @@ check "camrec devices --json is JSON" lists_json
 # The documents, which need no camera either.
 repository=$(cd "$LAB/../.." && pwd)
 check "documents: docs/reference/options.md is what the programs say" "$repository/scripts/options" --check "$(dirname "$CAMREC")"
-check "documents: the figures show the tables' numbers" "$repository/scripts/figures" --check
 check "documents: links, headings, lines of 120 columns" "$PYTHON" "$LAB/verify/documents.py" "$repository"
 finish

@@ -16,6 +16,7 @@ tests_are_named() {
 }
 check "layout: each folder of tests is built" tests_are_named
 check "layout: each target names what it imports" "$PYTHON" "$LAB/verify/targets.py" . Tests/Fuzz Tests/Benchmark
+check "layout: arrows between targets point down, and the figures are those of today's sources and tables" scripts/figures --check
 check "layout: swift format" swift format lint --strict --parallel --recursive Package.swift Sources Tests
 # shellcheck disable=SC2046 # no spaces in them
 check "layout: shellcheck" shellcheck --severity=warning $(grep -rlE '^#!/bin/bash' scripts .ci debian packaging Tests/Lab --include='*' | grep -v /webcam/guest)
