@@ -8,12 +8,12 @@ public struct ParameterSets: Sendable {
         public let id: Int
         /// The NAL unit, without start code and with its emulation prevention bytes.
         public let nalUnit: [UInt8]
-        /// The id of the set that it refers to: a picture's sequence, an H.265 sequence's video parameter
-        /// set; `nil` for a set that refers to none.
+        /// The id of the set that this set refers to: the SPS of a PPS, the VPS of an H.265 SPS; `nil` for
+        /// a set without a reference.
         public let referredID: Int?
     }
 
-    /// The largest parameter set accepted, in bytes; real ones have a few dozen. Bounds the memory that a
+    /// The largest parameter set accepted, in bytes; real ones have a few dozen. Limits the memory that a
     /// malicious stream can occupy.
     public static let maximumByteCount = 16 << 10
 
@@ -31,7 +31,7 @@ public struct ParameterSets: Sendable {
 
     /// The sets among the NAL units of an Annex B byte string such as an encoder's extradata.
     ///
-    /// Units of other types are skipped; if two sets have the same id, the later one counts.
+    /// Other units are skipped; of two sets with the same id, the later set counts.
     public init(annexB bytes: RawSpan, codec: Codec) throws(SyntaxError) {
         self.init(codec: codec)
         var scanner = NALUnitScanner()
@@ -42,17 +42,17 @@ public struct ParameterSets: Sendable {
         }
     }
 
-    /// Whether there are no sets.
+    /// Whether the collection has no sets.
     public var isEmpty: Bool { video.isEmpty && sequence.isEmpty && picture.isEmpty }
 
-    /// Whether a picture can be decoded with these: there are sets of each of the codec's kinds, and every
-    /// set refers to one in this collection.
+    /// Whether a picture can be decoded: the collection has sets of all kinds of the codec, and every set
+    /// refers to a set in the collection.
     public var isComplete: Bool {
         !sequence.isEmpty && !picture.isEmpty && picture.refersOnly(to: sequence)
             && (codec == .h264 || !video.isEmpty && sequence.refersOnly(to: video))
     }
 
-    /// The sets except those that refer to a missing one: no picture can use them. Such a set may be a
+    /// The sets without orphans. An orphan refers to a missing set, so no picture can use it; it may be a
     /// damaged or foreign unit.
     public var withoutOrphans: ParameterSets {
         var sets = self
@@ -61,8 +61,8 @@ public struct ParameterSets: Sendable {
         return sets
     }
 
-    /// The sets as one Annex B byte string, each with a start code of 4 bytes; sets come after those that
-    /// they refer to.
+    /// The sets as one Annex B byte string, each with a start code of 4 bytes; each set follows the set
+    /// that it refers to.
     public var annexB: [UInt8] {
         var bytes: [UInt8] = []
         for element in video + sequence + picture { bytes += [0, 0, 0, 1] + element.nalUnit }
@@ -83,8 +83,8 @@ public struct ParameterSets: Sendable {
     /// Allocates nothing if the same set is already present.
     ///
     /// - Returns: whether anything changed.
-    /// - Throws: if the unit is not a parameter set, its ids can't be read, or it is larger than
-    ///   `maximumByteCount`. The sets are unchanged then.
+    /// - Throws: if the unit is not a parameter set, has unreadable ids, or is larger than
+    ///   `maximumByteCount`. The collection is then unchanged.
     @discardableResult
     public mutating func insert(_ nalUnit: RawSpan) throws(SyntaxError) -> Bool {
         let ids = try ParameterSetIDs(nalUnit, codec: codec)
@@ -113,7 +113,7 @@ public struct ParameterSets: Sendable {
         return true
     }
 
-    /// Whether both have sets under the same ids, whatever their content.
+    /// Whether both collections have the same ids; the content may differ.
     func hasSameIDs(as other: ParameterSets) -> Bool {
         video.elementsEqual(other.video) { $0.id == $1.id }
             && sequence.elementsEqual(other.sequence) { $0.id == $1.id }
@@ -131,7 +131,7 @@ extension [ParameterSets.Element] {
 }
 
 extension ParameterSets.Element {
-    /// Whether the set that it refers to is one of `others`.
+    /// Whether this set refers to one of `others`.
     fileprivate func refers(to others: [ParameterSets.Element]) -> Bool {
         others.contains { $0.id == referredID }
     }
@@ -140,5 +140,132 @@ extension ParameterSets.Element {
 extension RawSpan {
     fileprivate func hasSameBytes(as array: [UInt8]) -> Bool {
         byteCount == array.count && withUnsafeBytes { $0.elementsEqual(array) }
+    }
+}
+
+extension ParameterSets {
+    /// Refuses a parameter set that is larger than `maximumByteCount`.
+    static func checkSize(_ byteCount: Int) throws(SyntaxError) {
+        guard byteCount <= maximumByteCount else {
+            throw SyntaxError(
+                element: "nal_unit", reason: .tooLarge(byteCount: byteCount, limit: maximumByteCount),
+                bitOffset: 0)
+        }
+    }
+}
+
+// MARK: - Ids
+
+/// The ids at the start of a parameter set of either codec: all that caching the set needs.
+struct ParameterSetIDs: Equatable {
+    /// The kinds of parameter set, in the order in which sets refer to each other.
+    enum Kind: Int {
+        /// H.265's layers and sub-layers (VPS).
+        case video
+        /// The coded video sequence (SPS).
+        case sequence
+        /// Pictures (PPS).
+        case picture
+    }
+
+    /// The kind of the set.
+    let kind: Kind
+    /// The set's own id.
+    let id: Int
+    /// The id of the set that this set refers to: the SPS of a PPS, the VPS of an H.265 SPS.
+    let referredID: Int?
+
+    /// Reads the ids of a parameter set NAL unit, given without start code. Allocates nothing.
+    init(_ nalUnit: RawSpan, codec: Codec) throws(SyntaxError) {
+        guard let header = NALUnitHeader(of: nalUnit, codec: codec) else {
+            throw SyntaxError(element: "nal_unit_header", reason: .truncated, bitOffset: 0)
+        }
+        guard let kind = header.parameterSetKind else {
+            throw SyntaxError(
+                element: "nal_unit_type", reason: .unexpectedType(UInt8(header.nal_unit_type)), bitOffset: 0)
+        }
+        self = try nalUnit.withUnsafeBytes { (bytes) throws(SyntaxError) in
+            switch codec {
+            case .h264: try ParameterSetIDs(kind, h264: RBSPReader(bytes, headerLength: 1))
+            case .hevc:
+                try ParameterSetIDs(
+                    kind, hevc: RBSPReader(bytes, headerLength: H265.NALUnitHeader.byteCount))
+            }
+        }
+    }
+
+    /// H.264, 7.3.2.1.1 and 7.3.2.2.
+    private init(_ kind: Kind, h264 start: RBSPReader) throws(SyntaxError) {
+        var reader = start
+        self.kind = kind
+        if kind == .sequence {
+            _ = try reader.u(24, "profile_idc, constraint flags, level_idc")
+            id = try reader.ue("seq_parameter_set_id", in: 0...31)
+            referredID = nil
+        } else {
+            id = try reader.ue("pic_parameter_set_id", in: 0...255)
+            referredID = try reader.ue("seq_parameter_set_id", in: 0...31)
+        }
+    }
+
+    /// H.265, 7.3.2.1 to 7.3.2.3.
+    private init(_ kind: Kind, hevc start: RBSPReader) throws(SyntaxError) {
+        var reader = start
+        self.kind = kind
+        switch kind {
+        case .video:
+            id = try reader.u(4, "vps_video_parameter_set_id")
+            referredID = nil
+        case .sequence:
+            referredID = try reader.u(4, "sps_video_parameter_set_id")
+            try reader.skipProfileTierLevel()
+            id = try reader.ue("sps_seq_parameter_set_id", in: 0...15)
+        case .picture:
+            id = try reader.ue("pps_pic_parameter_set_id", in: 0...63)
+            referredID = try reader.ue("pps_seq_parameter_set_id", in: 0...15)
+        }
+    }
+}
+
+extension NALUnitHeader {
+    /// The kind of parameter set that the unit contains; `nil` for other units and other layers.
+    var parameterSetKind: ParameterSetIDs.Kind? {
+        switch self {
+        case .h264(let header):
+            switch header.nal_unit_type {
+            case .sequenceParameterSet: .sequence
+            case .pictureParameterSet: .picture
+            default: nil
+            }
+        case .hevc(let header) where header.nuh_layer_id == 0:
+            switch header.nal_unit_type {
+            case .videoParameterSet: .video
+            case .sequenceParameterSet: .sequence
+            case .pictureParameterSet: .picture
+            default: nil
+            }
+        case .hevc: nil
+        }
+    }
+}
+
+extension RBSPReader {
+    /// Skips from after `sps_video_parameter_set_id` to after profile_tier_level() (H.265, 7.3.2.2.1, 7.3.3).
+    fileprivate mutating func skipProfileTierLevel() throws(SyntaxError) {
+        let subLayers = try u(3, "sps_max_sub_layers_minus1")
+        _ = try flag("sps_temporal_id_nesting_flag")
+        try skip(88 + 8, "profile_tier_level")
+        guard subLayers > 0 else { return }
+        var present = 0
+        for _ in 0..<8 { present = present << 2 | (try u(2, "sub_layer_profile_present_flag")) }
+        for index in 0..<subLayers {
+            let flags = present >> (2 * (7 - index)) & 3
+            if flags & 2 != 0 { try skip(88, "sub_layer_profile") }
+            if flags & 1 != 0 { try skip(8, "sub_layer_level_idc") }
+        }
+    }
+
+    private mutating func skip(_ bitCount: Int, _ element: String) throws(SyntaxError) {
+        for _ in 0..<bitCount / 8 { _ = try u(8, element) }
     }
 }

@@ -1,13 +1,14 @@
 /// Verifies the guaranteed shape on the final bytes, access unit by access unit, before they are written.
 ///
-/// Shares only the elementary readers (scanner, NAL unit header, Exp-Golomb codes) with `StreamShaper`: it
-/// trusts only the bytes. Allocates nothing. After a violation the checker cannot be used any more.
+/// The checker trusts only the bytes: it shares nothing with `StreamShaper` but the elementary readers
+/// (scanner, NAL unit header, Exp-Golomb codes). It allocates nothing, and cannot be used after a
+/// violation.
 ///
-/// What is verified: 4-byte start codes and nothing between the units; `forbidden_zero_bit`, H.264's
+/// The checker verifies: 4-byte start codes and nothing between the units; `forbidden_zero_bit`, H.264's
 /// `nal_ref_idc` and H.265's temporal id; the order VPS, SPS, PPS, SEI, slices; parameter sets before each
 /// IDR picture, once each, complete, and nowhere else; slices of exactly one picture, whose parameter sets
 /// came with the last IDR picture; no CRA or BLA picture; the first picture is an IDR picture; and if the
-/// caller specifies it, which others are and how many slices there are.
+/// caller specifies them, the other IDR pictures and the number of slices.
 public struct StreamShapeChecker: Sendable {
     private let codec: Codec
     private let slicesPerPicture: Int?
@@ -27,9 +28,9 @@ public struct StreamShapeChecker: Sendable {
         self.slicesPerPicture = slicesPerPicture
     }
 
-    /// Verifies the next access unit of the stream, and that it describes itself correctly.
+    /// Verifies the next access unit of the stream, and that its properties match its bytes.
     ///
-    /// - Parameter expectsIDR: whether it is to be an IDR picture; `nil` if either is right.
+    /// - Parameter expectsIDR: whether the picture must be an IDR picture; `nil` if both are valid.
     public mutating func check(
         _ accessUnit: AccessUnit, expectsIDR: Bool? = nil
     ) throws(StreamShapeViolation) {
@@ -47,8 +48,8 @@ public struct StreamShapeChecker: Sendable {
 
     /// Verifies the bytes of the next access unit of the stream.
     ///
-    /// - Parameter expectsIDR: whether it is to be an IDR picture; `nil` if either is right.
-    /// - Returns: whether it is an IDR picture.
+    /// - Parameter expectsIDR: whether the picture must be an IDR picture; `nil` if both are valid. -
+    ///   Returns: whether the picture is an IDR picture.
     @discardableResult
     public mutating func check(
         _ bytes: RawSpan, expectsIDR: Bool? = nil
@@ -96,7 +97,7 @@ extension StreamShapeChecker {
         }
     }
 
-    /// What has been seen of an access unit.
+    /// The part of an access unit that has been read.
     private struct Picture {
         var videoSets = IDSet()
         var sequenceSets = IDSet()
@@ -117,7 +118,7 @@ extension StreamShapeChecker {
             }
         }
 
-        /// The sets of the kind that a set refers to.
+        /// The sets of the kind that a set of `kind` refers to.
         func setsReferred(by kind: ParameterSetIDs.Kind) -> IDSet {
             kind == .picture ? sequenceSets : videoSets
         }
@@ -188,7 +189,7 @@ extension StreamShapeChecker {
         return picture
     }
 
-    /// The rule that a unit breaks, if any, given what has been seen of its access unit.
+    /// The rule that a unit breaks, if any, after the part of its access unit in `picture`.
     private func rule(
         brokenBy nalUnit: RawSpan, _ header: NALUnitHeader, in picture: inout Picture
     ) -> StreamShapeViolation.Rule? {
@@ -244,7 +245,7 @@ extension StreamShapeChecker {
         return nil
     }
 
-    /// Verifies the access unit as a whole; its parameter sets then apply to the following pictures.
+    /// Verifies the whole access unit, and activates its parameter sets for the following pictures.
     private mutating func finish(_ picture: Picture, expectsIDR: Bool?) throws(Violation) {
         guard picture.sliceCount > 0 else { throw Violation(rule: .noSlice, unit: nil, offset: 0) }
         if let expectsIDR, expectsIDR != picture.isIDR {
@@ -261,9 +262,10 @@ extension StreamShapeChecker {
 }
 
 extension [AccessUnit.Unit] {
-    /// Whether the units cover the bytes with 4 bytes before each, and their headers are the ones there.
+    /// Whether the units cover the bytes, each after a start code of 4 bytes, and have the headers in the
+    /// bytes.
     ///
-    /// With as many units as there are start codes, each of 4 bytes, they are then exactly the NAL units.
+    /// If the list has one unit for each start code, it then lists exactly the NAL units.
     fileprivate func isLayout(of bytes: RawSpan) -> Bool {
         var end = 0
         for unit in self {
@@ -279,7 +281,7 @@ extension [AccessUnit.Unit] {
 }
 
 extension NALUnitHeader {
-    /// The rule that the header breaks by itself.
+    /// The rule that the header breaks, regardless of other units.
     fileprivate var brokenRule: StreamShapeViolation.Rule? {
         switch self {
         case .h264(let header): header.isReferenceIndicationValid ? nil : .referenceIndication
@@ -293,12 +295,130 @@ extension NALUnitHeader {
         return header.nal_unit_type.isIntraRandomAccessPoint && !header.nal_unit_type.isIDR
     }
 
-    /// Whether slices with these headers can be of one picture (H.264 7.4.1.2.4, H.265 7.4.2.2).
+    /// Whether slices with these headers can belong to one picture (H.264 7.4.1.2.4, H.265 7.4.2.2).
     fileprivate func canShareAPicture(with other: NALUnitHeader) -> Bool {
         switch (self, other) {
         case (.h264(let one), .h264(let other)):
             isIDR == NALUnitHeader.h264(other).isIDR && (one.nal_ref_idc != 0) == (other.nal_ref_idc != 0)
         default: self == other
+        }
+    }
+}
+
+// MARK: - Slices
+
+/// The position of a slice, from its first elements.
+struct SliceStart {
+    /// Whether the picture begins here.
+    let isFirst: Bool
+    let pictureParameterSetID: Int
+
+    init(_ nalUnit: RawSpan, codec: Codec) throws(SyntaxError) {
+        switch codec {
+        case .h264:
+            let slice = try H264.SliceHeader(nalUnit)
+            isFirst = slice.first_mb_in_slice == 0
+            pictureParameterSetID = slice.pic_parameter_set_id
+        case .hevc:
+            let slice = try H265.SliceHeader(nalUnit)
+            isFirst = slice.first_slice_segment_in_pic_flag
+            pictureParameterSetID = slice.slice_pic_parameter_set_id
+        }
+    }
+}
+
+// MARK: - Violations
+
+/// A finished access unit that breaks the guaranteed shape: a bug in camrec, not bad input.
+public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The rule that is broken.
+    public enum Rule: Equatable, Sendable {
+        /// A NAL unit does not follow a start code of exactly 4 bytes, or zeros follow one.
+        case startCode
+        /// A NAL unit is shorter than its header.
+        case emptyUnit
+        /// `forbidden_zero_bit` is set.
+        case forbiddenZeroBit
+        /// `nal_ref_idc` has a value that 7.4.1 does not allow.
+        case referenceIndication
+        /// `nuh_temporal_id_plus1` has a value that H.265 7.4.2.2 does not allow.
+        case temporalID
+        /// A NAL unit type, or a layer, that the shape does not allow.
+        case unitType
+        /// A unit is in the wrong place: the order is VPS, SPS, PPS, SEI, slices and filler data, end of
+        /// sequence.
+        case unitOrder
+        /// A unit with invalid syntax.
+        case syntax(SyntaxError)
+        /// The access unit has no slice.
+        case noSlice
+        /// The first access unit of the stream or after an end of sequence is not an IDR picture.
+        case startsWithoutIDR
+        /// A CRA or BLA picture: H.265's keyframes must be IDR pictures.
+        case openRandomAccess
+        /// An IDR picture was due.
+        case idrMissing
+        /// An IDR picture was not due.
+        case idrUnexpected
+        /// An IDR picture without parameter sets before it.
+        case parameterSetMissing
+        /// A parameter set appears twice.
+        case parameterSetRepeated
+        /// A parameter set before a picture that is not an IDR picture.
+        case parameterSetWithoutIDR
+        /// A reference to a parameter set that did not come with the last IDR picture.
+        case unknownParameterSet(id: Int)
+        /// Slices of an IDR picture and others together, or of reference and other pictures.
+        case mixedSlices
+        /// The slices do not belong to exactly one picture.
+        case pictureBoundary
+        /// The picture does not have the expected number of slices.
+        case sliceCount(expected: Int, found: Int)
+        /// The access unit's properties contradict its bytes.
+        case selfDescription
+    }
+
+    /// The rule that is broken.
+    public let rule: Rule
+    /// The number of the access unit since the checker's start, from 0.
+    public let accessUnit: Int
+    /// The header of the offending NAL unit, if there is one.
+    public let unit: NALUnitHeader?
+    /// Position of the violation in the stream, in bytes from the start of the first access unit checked.
+    public let offset: Int
+
+    /// One line: the access unit, the rule, the unit and its offset.
+    public var description: String {
+        let unit = unit.map { "\($0.content) at offset \(offset)" } ?? "offset \(offset)"
+        return "access unit \(accessUnit): \(rule) (\(unit))"
+    }
+}
+
+extension StreamShapeViolation.Rule: CustomStringConvertible {
+    /// The rule in words.
+    public var description: String {
+        switch self {
+        case .startCode: "a NAL unit does not follow a start code of exactly 4 bytes"
+        case .emptyUnit: "a NAL unit is shorter than its header"
+        case .forbiddenZeroBit: "forbidden_zero_bit is set"
+        case .referenceIndication: "nal_ref_idc has a value that is not allowed there"
+        case .unitType: "a NAL unit type that has no place in the stream"
+        case .temporalID: "nuh_temporal_id_plus1 has a value that is not allowed there"
+        case .unitOrder: "a unit in the wrong place; the order is VPS, SPS, PPS, SEI, slices, end of sequence"
+        case .syntax(let error): "a unit is malformed: \(error)"
+        case .noSlice: "there is no slice"
+        case .startsWithoutIDR: "decoding must begin here, but this is not an IDR picture"
+        case .openRandomAccess: "a CRA or BLA picture where keyframes are IDR pictures"
+        case .idrMissing: "an IDR picture was due here"
+        case .idrUnexpected: "an IDR picture was not due here"
+        case .parameterSetMissing: "an IDR picture without its parameter sets"
+        case .parameterSetRepeated: "a parameter set appears twice"
+        case .parameterSetWithoutIDR: "a parameter set without an IDR picture"
+        case .unknownParameterSet(let id): "parameter set \(id) did not come with the last IDR picture"
+        case .mixedSlices: "slices of pictures of different kinds"
+        case .pictureBoundary: "the slices are not those of exactly one picture"
+        case .sliceCount(let expected, let found): "\(found) slices instead of \(expected)"
+        case .selfDescription: "the access unit's list of units or IDR flag disagrees with its bytes"
         }
     }
 }

@@ -22,17 +22,17 @@ extension H265 {
         public private(set) var num_ref_idx_l0_default_active_minus1 = 0
         /// Entries of list 1 if a slice does not say, less 1.
         public private(set) var num_ref_idx_l1_default_active_minus1 = 0
-        /// The quantiser that slices start from, less 26.
+        /// The quantizer that slices start from, less 26.
         public private(set) var init_qp_minus26 = 0
         /// Whether intra blocks use only samples of intra blocks.
         public private(set) var constrained_intra_pred_flag = false
         /// Whether blocks may go without transform.
         public private(set) var transform_skip_enabled_flag = false
-        /// How deep in the coding tree the quantiser may change; `nil` if it may not.
+        /// How deep in the coding tree the quantizer may change; `nil` if it may not.
         public private(set) var diff_cu_qp_delta_depth: Int?
-        /// Offset of the quantiser of Cb.
+        /// Offset of the quantizer of Cb.
         public private(set) var pps_cb_qp_offset = 0
-        /// Offset of the quantiser of Cr.
+        /// Offset of the quantizer of Cr.
         public private(set) var pps_cr_qp_offset = 0
         /// Whether slice headers have such offsets too.
         public private(set) var pps_slice_chroma_qp_offsets_present_flag = false
@@ -108,11 +108,11 @@ extension H265 {
             public let log2_max_transform_skip_block_size_minus2: Int
             /// Whether chroma may be predicted from luma's residual.
             public let cross_component_prediction_enabled_flag: Bool
-            /// How deep in the coding tree chroma quantiser offsets may change; `nil` if they may not.
+            /// How deep in the coding tree chroma quantizer offsets may change; `nil` if they may not.
             public let diff_cu_chroma_qp_offset_depth: Int?
-            /// The offsets of Cb's quantiser that blocks can choose.
+            /// The offsets of Cb's quantizer that blocks can choose.
             public let cb_qp_offset_list: [Int]
-            /// The offsets of Cr's quantiser that blocks can choose.
+            /// The offsets of Cr's quantizer that blocks can choose.
             public let cr_qp_offset_list: [Int]
             /// Log2 of the scale of luma's sample adaptive offsets.
             public let log2_sao_offset_scale_luma: Int
@@ -257,5 +257,59 @@ extension H265.PictureParameterSet.RangeExtension {
         cr_qp_offset_list = cr
         log2_sao_offset_scale_luma = try reader.ue("log2_sao_offset_scale_luma", in: 0...6)
         log2_sao_offset_scale_chroma = try reader.ue("log2_sao_offset_scale_chroma", in: 0...6)
+    }
+}
+
+// MARK: - Scaling lists
+
+extension H265 {
+    /// One scaling list of a parameter set (7.3.4, 7.4.5).
+    public enum ScalingList: Equatable, Sendable {
+        /// A copy of the list for the matrix `delta` before it (of the same size; for 32x32, three times
+        /// that); with 0 the default list of Table 7-5 or 7-6.
+        case copy(delta: Int)
+        /// The 16 or 64 entries, 1 to 255, in diagonal order, and for 16x16 and 32x32 the entry of the
+        /// lowest frequency.
+        case explicit(entries: [UInt8], dc: Int?)
+
+        /// The lists of scaling_list_data(), by size and matrix: six each for 4x4, 8x8 and 16x16, two for
+        /// 32x32.
+        static func readAll(_ reader: inout RBSPReader) throws(SyntaxError) -> [[ScalingList]] {
+            var lists: [[ScalingList]] = []
+            for sizeID in 0..<4 {
+                var ofSize: [ScalingList] = []
+                let step = sizeID == 3 ? 3 : 1
+                for matrixID in stride(from: 0, to: 6, by: step) {
+                    if try reader.flag("scaling_list_pred_mode_flag", sizeID, matrixID) {
+                        ofSize.append(try explicit(&reader, sizeID, matrixID))
+                    } else {
+                        ofSize.append(
+                            .copy(
+                                delta: try reader.ue(
+                                    "scaling_list_pred_matrix_id_delta", sizeID, matrixID,
+                                    in: 0...matrixID / step)))
+                    }
+                }
+                lists.append(ofSize)
+            }
+            return lists
+        }
+
+        private static func explicit(
+            _ reader: inout RBSPReader, _ sizeID: Int, _ matrixID: Int
+        ) throws(SyntaxError) -> ScalingList {
+            var dc: Int?
+            if sizeID > 1 {
+                dc = try reader.se("scaling_list_dc_coef_minus8", sizeID - 2, matrixID, in: -7...247) + 8
+            }
+            var last = UInt8(dc ?? 8)
+            var entries: [UInt8] = []
+            for i in 0..<min(64, 16 << (2 * sizeID)) {
+                let delta = try reader.se("scaling_list_delta_coef", sizeID, matrixID, i, in: -128...127)
+                last &+= UInt8(truncatingIfNeeded: delta)
+                entries.append(last)
+            }
+            return .explicit(entries: entries, dc: dc)
+        }
     }
 }

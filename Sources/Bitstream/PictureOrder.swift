@@ -1,9 +1,9 @@
-/// Computes the pictures' order counts, by which decoders sort them into output order (H.264, 8.2.1; H.265,
-/// 8.3.1).
+/// Computes the picture order counts by which decoders sort pictures into output order (H.264, 8.2.1;
+/// H.265, 8.3.1).
 ///
 /// Counts are comparable within one coded video sequence, which begins with an IDR picture or, in H.265,
-/// another picture that needs nothing before it. `memory_management_control_operation` 5, which comes late in
-/// H.264's slice headers, is ignored. Any values are safe.
+/// another picture that starts decoding. `memory_management_control_operation` 5, which comes late in the
+/// slice headers of H.264, is ignored. Any values are safe.
 public struct PictureOrderCounter: Sendable {
     /// A picture's place in output order.
     public struct Order: Equatable, Sendable {
@@ -18,7 +18,7 @@ public struct PictureOrderCounter: Sendable {
         }
     }
 
-    /// The high and low bits of the latest count that later ones are based on.
+    /// The high and low bits of the latest count that later counts are based on.
     private var previous = (high: 0, low: 0)
     /// `prevFrameNum` and `prevFrameNumOffset` of H.264.
     private var previousFrame = (number: 0, offset: 0)
@@ -31,8 +31,8 @@ public struct PictureOrderCounter: Sendable {
     ///
     /// - Parameters:
     ///   - nalUnit: the slice, without start code.
-    ///   - parameterSets: those in force.
-    /// - Returns: `nil` if the slice can't be read, or its parameter sets are missing.
+    ///   - parameterSets: the parameter sets in force.
+    /// - Returns: `nil` for an unreadable slice or missing parameter sets.
     public mutating func next(_ nalUnit: RawSpan, _ parameterSets: StreamParameterSets) -> Order? {
         switch NALUnitHeader(of: nalUnit, codec: parameterSets.codec) {
         case .h264(let header)?: next(nalUnit, header, parameterSets.h264)
@@ -143,5 +143,46 @@ extension H264.SequenceParameterSet.PictureOrderCountCycle {
         let (cycles, place) = (number - 1).quotientAndRemainder(dividingBy: length)
         expected &+= cycles &* offset_for_ref_frame.reduce(0, &+)
         return offset_for_ref_frame[...place].reduce(expected, &+)
+    }
+}
+
+// MARK: - Reordering
+
+/// The distance that pictures may move between decoding order and output order.
+public struct PictureReordering: Sendable, Equatable {
+    /// The declared number of pictures that precede a picture in decoding order and follow it in output
+    /// order: 0 to 16; `nil` without a declaration, which is optional in H.264.
+    public let declaredDepth: Int?
+    /// The largest possible number of such pictures, whatever the stream declares: 0 if its syntax allows
+    /// only one order.
+    public let maximumDepth: Int
+    /// Whether frames may be coded as two fields, each with its own access unit.
+    public let hasFields: Bool
+
+    /// The most frames that a decoder holds, at any level (H.264, A.3.1; H.265, A.4.2).
+    public static let limit = 16
+}
+
+extension PictureReordering {
+    /// H.264, E.2.1 and A.3.1.
+    init(_ set: H264.SequenceParameterSet) {
+        hasFields = !set.frame_mbs_only_flag
+        guard let restriction = set.vui_parameters?.bitstream_restriction else {
+            let inferred = min(set.maxNumReorderFrames, Self.limit)
+            // 66 is Baseline: without B slices, encoders do not reorder.
+            declaredDepth = inferred == 0 || set.profile_idc == 66 ? 0 : nil
+            maximumDepth = inferred
+            return
+        }
+        let declared = min(restriction.max_num_reorder_frames, Self.limit)
+        let isFixed = set.pic_order_cnt_type == 2
+        declaredDepth = declared
+        maximumDepth = isFixed ? declared : max(declared, min(set.maxDecodedPictureBufferFrames, Self.limit))
+    }
+
+    /// H.265, 7.4.3.2.1.
+    init(_ set: H265.SequenceParameterSet) {
+        let declared = min(set.maxNumReorderPictures, Self.limit)
+        (declaredDepth, maximumDepth, hasFields) = (declared, declared, false)
     }
 }
