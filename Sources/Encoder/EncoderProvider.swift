@@ -46,3 +46,124 @@ extension EncoderProvider {
     /// Learns nothing from it by default.
     public func noteFailure() {}
 }
+
+/// An encoder that was opened.
+public struct EncoderChoice: Sendable {
+    /// Nil if the camera's own coding is used.
+    public let details: EncoderDetails?
+    /// The name for messages.
+    public let name: String
+    /// Why each encoder that would have come before it was passed over.
+    public let passedOver: [String]
+    /// How it was set up, if that is not obvious.
+    public let notes: [EncoderNote]
+    /// What has decoded the camera's Motion JPEG until now; nil for other formats, and without a GPU.
+    public let jpeg: JPEGOutcome?
+    /// Which pictures a GPU has read in the camera's memory until now; nil without a GPU.
+    public let sharing: SharingOutcome?
+
+    /// Describes an encoder by its name.
+    public init(
+        details: EncoderDetails?, name: String, passedOver: [String] = [], notes: [EncoderNote] = [],
+        jpeg: JPEGOutcome? = nil, sharing: SharingOutcome? = nil
+    ) {
+        self.details = details
+        self.name = name
+        self.passedOver = passedOver
+        self.notes = notes
+        self.jpeg = jpeg
+        self.sharing = sharing
+    }
+}
+
+/// The properties of an open encoder.
+public struct EncoderDetails: Sendable, Hashable {
+    /// The coding standard.
+    public let codec: Codec
+    /// libavcodec's name for it: `h264_vaapi`, `hevc_vaapi`, `libx264` or `libx265`.
+    public let implementation: String
+    /// Nil if it does not run on one.
+    public let renderNode: String?
+    /// What the driver calls itself; nil without one.
+    public let driver: String?
+    /// VA-API's way into the hardware; nil for other interfaces and for software.
+    public let entryPoint: VAAPICapabilities.EntryPoint?
+    /// The coded pictures' size.
+    public let size: PictureSize
+    /// The codec's profile.
+    public let profile: EncoderConfiguration.Profile
+    /// How many bits a picture gets.
+    public internal(set) var rateControl: RateControl
+    /// Whether it works on one processor, where it could use several with `--slices` or `--latency throughput`.
+    public let isSingleThreaded: Bool
+
+    init(
+        implementation: String, renderNode: String? = nil, driver: String? = nil,
+        entryPoint: VAAPICapabilities.EntryPoint? = nil, isSingleThreaded: Bool = false,
+        _ properties: SessionProperties
+    ) {
+        self.implementation = implementation
+        self.renderNode = renderNode
+        self.driver = driver
+        self.entryPoint = entryPoint
+        self.isSingleThreaded = isSingleThreaded
+        codec = properties.codec
+        size = properties.size
+        profile = properties.profile
+        rateControl = properties.rateControl
+    }
+
+    /// Identifies the encoder, regardless of its settings.
+    var label: String {
+        guard let renderNode, let entryPoint else { return implementation }
+        return "\(implementation) on \(renderNode) (\(entryPoint.rawValue))"
+    }
+
+    /// The label, the profile and the rate control in one line.
+    var name: String { "\(label), \(profile), \(rateControl)" }
+}
+
+/// A remark on how an encoder was set up, in one sentence.
+public struct EncoderNote: Sendable, Hashable, CustomStringConvertible {
+    /// The sentence.
+    public let description: String
+    /// Whether the user requested something else.
+    public let contradictsRequest: Bool
+
+    init(_ description: String, contradictsRequest: Bool) {
+        self.description = description
+        self.contradictsRequest = contradictsRequest
+    }
+}
+
+/// The properties that an open encoder's stream declares.
+public struct EncodedStream: Sendable {
+    /// The picture as it is shown.
+    public let size: PictureSize
+    /// Nominal frames a second.
+    public let frameRate: FrameRate
+    /// The same for a time lapse, whose frames follow each other at that rate; nil for one that plays as captured.
+    public let playbackRate: FrameRate?
+    /// Range, matrix, primaries and transfer.
+    public let color: ColorEncoding
+    /// Nil for square pixels.
+    public let pixelAspect: PixelAspect?
+    /// The largest number of B pictures in a row.
+    public let bFrames: Int
+
+    /// Describes a stream of pictures in a source's format.
+    public init(of source: PictureFormat, bFrames: Int = 0, playbackRate: FrameRate? = nil) {
+        (size, pixelAspect, color) = (source.size, source.pixelAspect, source.color)
+        frameRate = playbackRate ?? source.frameRate
+        self.playbackRate = playbackRate
+        self.bFrames = bFrames
+    }
+
+    /// Describes what an encoder makes of pictures in a source's format.
+    init(of source: PictureFormat, by encoder: VideoEncoder, bFrames: Int, playbackRate: FrameRate?) {
+        (size, pixelAspect, color) = (encoder.size, encoder.pixelAspect, encoder.color)
+        frameRate = playbackRate ?? source.frameRate
+        self.playbackRate = playbackRate
+        self.bFrames = bFrames
+    }
+}

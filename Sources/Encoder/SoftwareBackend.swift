@@ -1,6 +1,7 @@
 import Bitstream
 import CFFmpeg
 import CamPictures
+import CamPlatform
 
 /// libx264 and libx265.
 struct SoftwareBackend: EncoderBackend {
@@ -93,4 +94,250 @@ extension RateControl {
         case .constantBitRate, .variableBitRate: []
         }
     }
+}
+
+/// A software encoder that this machine's libavcodec was built with.
+public struct SoftwareEncoder: Sendable {
+    /// libavcodec's name for it.
+    public let name: String
+    /// Its coding standard.
+    public let codec: Codec
+    /// Best first.
+    public let profiles: [EncoderConfiguration.Profile]
+
+    /// All of them.
+    public static func all() -> [SoftwareEncoder] {
+        Codec.allCases.compactMap { codec in
+            let name = SoftwareBackend.name(codec)
+            guard avcodec_find_encoder_by_name(name) != nil else { return nil }
+            return SoftwareEncoder(
+                name: name, codec: codec,
+                profiles: EncoderConfiguration.Profile.allCases.reversed().filter { $0.isDefined(in: codec) })
+        }
+    }
+}
+
+/// The options for libx264.
+enum X264 {
+    static let name = "libx264"
+
+    static func options(_ properties: SessionProperties) -> [(String, String)] {
+        var options = [
+            ("preset", properties.latency == .quality ? "medium" : "veryfast"),
+            (
+                "profile",
+                properties.profile == .constrainedBaseline ? "baseline" : properties.profile.rawValue
+            ),
+            ("forced-idr", "1"),
+            ("coder", properties.entropyMode.rawValue),
+            ("x264-params", parameters(properties)),
+        ]
+        if properties.latency == .realtime { options.append(("tune", "zerolatency")) }
+        if let level = properties.level { options.append(("level", "\(level)")) }
+        return options + properties.rateControl.softwareOptions
+    }
+
+    /// Only camrec places keyframes (no scene cuts, no open GOPs), and a picture is one slice: zerolatency
+    /// would make one for each thread.
+    private static func parameters(_ properties: SessionProperties) -> String {
+        // Declares a constant frame rate; otherwise x264 would hold a frame back to find out how long each
+        // lasts.
+        var parameters = [
+            "scenecut=0", "open-gop=0", "force-cfr=1", "sliced-threads=\(sharesSlices(properties) ? 1 : 0)",
+        ]
+        if let (lookahead, hasThread) = lookahead(properties) {
+            parameters += ["rc-lookahead=\(lookahead)", lookahead == 0 ? "mbtree=0" : "mbtree=1"]
+            if !hasThread { parameters.append("sync-lookahead=0") }
+        }
+        return parameters.joined(separator: ":")
+    }
+
+    /// The frames looked ahead, and whether a thread of its own does that, which holds back a frame more than the B
+    /// frames; nil leaves both to the preset.
+    private static func lookahead(_ properties: SessionProperties) -> (frames: Int, hasThread: Bool)? {
+        let others = heldByThreads(properties)
+        switch properties.latency {
+        case .realtime: return nil
+        case .quality:
+            guard let delay = properties.maximumFrameDelay else { return nil }
+            return (max(0, delay - properties.bFrames - others), false)
+        case .throughput:
+            let wanted = min(presetLookahead, properties.frameBudget)
+            let room = max(0, (properties.maximumFrameDelay ?? .max) - others)
+            let hasThread = others > 0 && room > max(wanted, properties.bFrames) + properties.bFrames
+            return (min(wanted, room), hasThread)
+        }
+    }
+
+    /// Each thread except the first holds a frame back, unless they share a picture's slices.
+    private static func heldByThreads(_ properties: SessionProperties) -> Int {
+        sharesSlices(properties) ? 0 : Int(threadCount(properties)) - 1
+    }
+
+    /// The frames that it holds back at most if speed matters (`x264_validate_parameters`, `i_delay` in x264's encoder.c).
+    static func mostHeldBack(_ properties: SessionProperties) -> Int {
+        let (lookahead, hasThread) = lookahead(properties) ?? (0, false)
+        return max(properties.bFrames, lookahead) + (hasThread ? properties.bFrames + 1 : 0)
+            + heldByThreads(properties)
+    }
+
+    /// The lookahead of the preset veryfast.
+    private static let presetLookahead = 10
+
+    /// Whether each slice has its own thread. x264 requires four rows of macroblocks for that, or makes fewer
+    /// slices.
+    private static func sharesSlices(_ properties: SessionProperties) -> Bool {
+        properties.slices > 1 && 4 * properties.slices <= (properties.size.height + 15) / 16
+    }
+
+    /// Whether it works on one processor, where it could use several with slices or more delay.
+    static func isSingleThreaded(_ properties: SessionProperties) -> Bool {
+        properties.latency == .realtime && properties.slices == 1
+    }
+
+    /// The smallest number of frames that it holds back.
+    static func leastFrameDelay(bFrames: Int, slices: Int) -> Int { bFrames }
+
+    /// 0 leaves the number to x264.
+    static func threadCount(_ properties: SessionProperties) -> Int32 {
+        if properties.slices > 1 { return sharesSlices(properties) ? Int32(properties.slices) : 1 }
+        switch properties.latency {
+        case .realtime: return 1
+        case .quality:
+            guard let delay = properties.maximumFrameDelay else { return 0 }
+            return Int32(max(1, min(16, delay - properties.bFrames + 1)))
+        // libx264 itself uses half as many again as there are processors.
+        case .throughput:
+            let most = (properties.maximumFrameDelay ?? .max - 1) - properties.bFrames + 1
+            return Int32(max(1, min(Processors.count * 3 / 2, 16, 1 + properties.frameBudget / 3, most)))
+        }
+    }
+}
+
+/// The options for libx265.
+enum X265 {
+    static let name = "libx265"
+    /// In lines. With eight or more rows of coding tree units of 32 lines, libx265 holds its buffer.
+    private static let smallestSharedHeight = 240
+
+    static func options(_ properties: SessionProperties) -> [(String, String)] {
+        var options = [
+            ("preset", properties.latency == .quality ? "medium" : "superfast"),
+            ("profile", properties.profile.rawValue),
+            ("forced-idr", "1"), ("x265-params", parameters(properties)),
+        ]
+        if properties.latency != .quality { options.append(("tune", "zerolatency")) }
+        return options + properties.rateControl.softwareOptions
+    }
+
+    /// Only camrec places keyframes, and groups are closed: forced-idr alone would leave open groups with CRA
+    /// pictures.
+    private static func parameters(_ properties: SessionProperties) -> String {
+        var parameters = [
+            "scenecut=0", "open-gop=0", "slices=\(properties.slices)",
+            // Its settings as text, 2.4 kB before each keyframe.
+            "info=0",
+            // It would print to standard error by itself; libavcodec reports failures.
+            "log-level=none",
+            // Otherwise the tier would change with the session's rates.
+            "high-tier=0",
+        ]
+        // Rows that are coded in parallel do not know each other's bits, which matters if there are few rows:
+        // a window had a third more than allowed. Such pictures need no second thread, unless they have
+        // several slices.
+        if properties.slices == 1, properties.size.height < smallestSharedHeight { parameters += ["wpp=0"] }
+        if let level = properties.level {
+            parameters.append("level-idc=\(level.tenfold)")
+        }
+        if let lookahead = lookahead(properties) { parameters.append("rc-lookahead=\(lookahead)") }
+        return parameters.joined(separator: ":")
+    }
+
+    /// With fewer than three columns of blocks it codes no rows in parallel, and then reads out of bounds if
+    /// a picture has several slices (3.5 crashes).
+    /// Since 4.2, several slices corrupt its memory at any width (`ffmpeg -x265-params slices=4` crashes, too).
+    static func maximumSlices(_ size: PictureSize, version: String? = loadedVersion) -> Int {
+        let release = (version ?? "").prefix { $0.isNumber || $0 == "." }.split(separator: ".").map {
+            Int($0) ?? 0
+        }
+        return size.width > 2 * 64 && release.lexicographicallyPrecedes([4, 2]) ? 32 : 1
+    }
+
+    /// Refuses pictures for which it crashes. From level 5 on, coding tree blocks have at least 32 lines (H.265, A.4.1);
+    /// 3.5 believes that of smaller pictures, too, whose blocks are smaller.
+    static func refuseCrash(at level: Level?, size: PictureSize) throws(EncoderError) {
+        let least = PictureSize(32, 32)
+        guard let level, level.needsLargeBlocks, let least, min(size.width, size.height) < least.height else {
+            return
+        }
+        throw EncoderError(
+            .unsupported(
+                "\(name) encodes \(least) and larger at level \(level), not \(size); use a --level below 5"))
+    }
+
+    /// The loaded library's version, such as "3.5+1-f0c1022b6"; nil if libavcodec has no libx265.
+    static var loadedVersion: String? { cffmpeg_x265_version().map { String(cString: $0) } }
+
+    // MARK: Frames held back
+
+    // Measured with 3.5 and 4.1, at every number of B frames, lookahead and threads: without lookahead and
+    // with one thread nothing is held, or one frame if a picture has several slices; with two or more
+    // threads, one frame per thread. With lookahead, one for each frame that it looks ahead, each B frame and
+    // each thread, and two more. Lookahead must exceed the B frames.
+
+    /// The frames that lookahead holds in addition to its own, the B frames' and the threads': the two above,
+    /// and one that a race between its threads may leave behind permanently.
+    private static let lookaheadOverhead = 3
+
+    /// The smallest number of frames that it holds back.
+    static func leastFrameDelay(bFrames: Int, slices: Int) -> Int {
+        if bFrames > 0 { return 2 * bFrames + 2 + lookaheadOverhead }
+        return slices > 1 ? 1 : 0
+    }
+
+    /// Frames looked ahead; nil leaves the number to the preset.
+    private static func lookahead(_ properties: SessionProperties) -> Int? {
+        let least = properties.bFrames == 0 ? 0 : properties.bFrames + 1
+        // zerolatency has no lookahead of its own. With one, libx265 saves for a keyframe that it sees coming: in a
+        // buffer that a keyframe half fills, the pictures ahead of it got 150 bytes each, and 26 dB.
+        guard properties.latency == .quality else { return least == 0 ? nil : least }
+        guard let delay = properties.maximumFrameDelay else {
+            return properties.bFrames < presetLookahead ? nil : least
+        }
+        let room = delay - properties.bFrames - lookaheadOverhead - Int(threadCount(properties))
+        return max(least, min(presetLookahead, room))
+    }
+
+    /// The lookahead of the preset medium.
+    private static let presetLookahead = 20
+
+    /// The frames that it holds back at most if speed matters.
+    static func mostHeldBack(_ properties: SessionProperties) -> Int {
+        let threads = Int(threadCount(properties))
+        return leastFrameDelay(bFrames: properties.bFrames, slices: properties.slices)
+            + (threads > 1 ? threads : 0)
+    }
+
+    /// Pictures that are coded at once; rows within a picture share libx265's own threads. 0 leaves the
+    /// number to libx265.
+    static func threadCount(_ properties: SessionProperties) -> Int32 {
+        switch properties.latency {
+        case .realtime: return 1
+        case .throughput: return throughputThreadCount(properties)
+        case .quality: break
+        }
+        guard let delay = properties.maximumFrameDelay else { return 0 }
+        // Too little for any lookahead: all of it goes to threads.
+        if properties.bFrames == 0, delay <= lookaheadOverhead + 1 { return Int32(max(1, delay)) }
+        let room = delay - leastFrameDelay(bFrames: properties.bFrames, slices: properties.slices)
+        return Int32(max(1, min(mostThreads, room / 4)))
+    }
+
+    private static func throughputThreadCount(_ properties: SessionProperties) -> Int32 {
+        let others = leastFrameDelay(bFrames: properties.bFrames, slices: properties.slices)
+        return Int32(max(1, min(mostThreads, max(2, Processors.count / 2), properties.frameBudget - others)))
+    }
+
+    /// libx265 itself uses this many on 16 processors.
+    private static let mostThreads = 5
 }

@@ -2,6 +2,7 @@ import Bitstream
 import CFFmpeg
 import CamPictures
 import CamPlatform
+import Synchronization
 
 /// A compression session: pictures in, access units of the guaranteed shape out.
 ///
@@ -165,4 +166,110 @@ public final class VideoEncoder: PictureEncoder {
         // libavcodec 7.1 crashes when it drains a VA-API encoder that never took a picture (hw_base_encode.c).
         if hasSent { try session.send(nil) }
     }
+}
+
+/// The facts about each picture that is still in the encoder, kept until its coded form comes out.
+struct PendingFrames {
+    struct Frame {
+        var number: Int
+        var timestamp: Instant
+        var sequence: UInt32
+        /// Whether an IDR was requested. The encoder may produce one unrequested.
+        var isIDRWanted: Bool
+    }
+
+    /// More than any encoder holds back: 16 B pictures, 250 of lookahead, one per thread. What is older will
+    /// never come.
+    private static let limit = 512
+
+    private var frames: [Frame] = []
+    /// As many times as there are frames: the earliest that none that came out has been given.
+    private var times: [Instant] = []
+
+    init() {
+        frames.reserveCapacity(Self.limit)
+        times.reserveCapacity(Self.limit)
+    }
+
+    /// When the frame is played that comes out next, as if frames came out in the order of their capture; nil if none
+    /// is in the encoder.
+    var nextTime: Instant? { times.first }
+
+    /// - Parameter time: when it is played.
+    mutating func append(_ frame: Frame, playedAt time: Instant) {
+        if frames.count == Self.limit {
+            frames.removeFirst()
+            times.removeFirst()
+        }
+        frames.append(frame)
+        times.append(time)
+    }
+
+    mutating func remove(number: Int) -> Frame? {
+        guard let index = frames.firstIndex(where: { $0.number == number }) else { return nil }
+        times.removeFirst()
+        return frames.remove(at: index)
+    }
+}
+
+/// The camera's buffers that an encoder reads, each until its picture is coded.
+///
+/// Safe to use from any thread: a driver may return when its thread has been given up, and the buffers are the camera's
+/// again.
+final class HeldBuffers: Sendable {
+    private let state = Mutex(State())
+
+    /// An encoder that holds more returns none: the camera would be left without buffers.
+    private static let most = 2 * PixelBufferPool.heldByReader
+
+    private struct State {
+        var buffers: [(number: Int, claim: PixelBufferClaim)] = []
+        var isOver = false
+
+        init() { buffers.reserveCapacity(PixelBufferPool.maximumCount) }
+    }
+
+    deinit { letGoOfAll() }
+
+    /// Keeps a picture's buffer from the camera.
+    /// - Parameter number: the frame's.
+    func hold(_ buffer: borrowing PixelBuffer, number: Int) {
+        // Claimed under the lock: whatever calls `letGoOfAll` still owns the buffer, so it cannot return to the camera
+        // in between.
+        let oldest = state.withLock { state -> PixelBufferClaim? in
+            guard !state.isOver else { return nil }
+            state.buffers.append((number, buffer.retain()))
+            return state.buffers.count > Self.most ? state.buffers.removeFirst().claim : nil
+        }
+        oldest?.giveBack()
+    }
+
+    /// Gives the buffer of a picture that came out back, if it has one, and those of pictures that the encoder lost: none
+    /// comes out before more earlier ones than it reads at once.
+    func letGo(ofNumber number: Int) {
+        giveBackAll { $0 == number || $0 < number - PixelBufferPool.heldByReader }
+    }
+
+    /// Gives the buffers back whose pictures will never come out, and holds none any more.
+    func letGoOfAll() {
+        state.withLock { $0.isOver = true }
+        giveBackAll { _ in true }
+    }
+
+    /// One at a time, and without the lock: with the last one a pool may end, which calls a driver.
+    private func giveBackAll(_ isDone: (Int) -> Bool) {
+        while true {
+            let claim = state.withLock { state in
+                state.buffers.firstIndex { isDone($0.number) }.map { state.buffers.remove(at: $0).claim }
+            }
+            guard let claim else { return }
+            claim.giveBack()
+        }
+    }
+}
+
+/// How far a session got. Outlives the session; used by the encode thread.
+final class EncoderProgress {
+    /// Whether at least one whole access unit came out.
+    var hasProduced = false
 }

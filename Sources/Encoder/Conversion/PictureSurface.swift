@@ -1,4 +1,6 @@
+import CYUV
 import CamPictures
+import Glibc
 
 /// Where one conversion writes a picture: 8-bit Y′CbCr 4:2:0 in memory that belongs to someone else.
 ///
@@ -108,3 +110,194 @@ public struct PictureSurface {
 
 /// Samples of a chroma plane along `count` luma samples in 4:2:0.
 func half(_ count: Int) -> Int { (count + 1) / 2 }
+
+/// Which rows of a picture a band has. Bands of a picture that is turned upside down may begin at odd rows, so luma's
+/// and chroma's are separate.
+struct BandPlace {
+    let luma: Range<Int>
+    let chroma: Range<Int>
+
+    /// Rows of a picture that is read from the top down, of which the first is even.
+    init(_ rows: Range<Int>) {
+        luma = rows
+        let first = rows.lowerBound / 2
+        chroma = first..<first + half(rows.count)
+    }
+
+    /// The same rows counted from the bottom of a picture.
+    init(_ rows: Range<Int>, fromBottomOf height: Int) {
+        let place = BandPlace(rows)
+        luma = height - place.luma.upperBound..<height - place.luma.lowerBound
+        chroma = half(height) - place.chroma.upperBound..<half(height) - place.chroma.lowerBound
+    }
+}
+
+/// A band of planar 4:2:0 in scratch memory, which stays in the cache until it is copied to a surface.
+final class StagingBand {
+    /// The most rows of a band.
+    static let rows = Int(CYUV_JPEG_MAXIMUM_BAND_ROWS)
+
+    private let width: Int
+    /// Luma, Cb and Cr.
+    let planes: (luma: PictureSurface.Plane, cb: PictureSurface.Plane, cr: PictureSurface.Plane)
+
+    init(width: Int) {
+        self.width = width
+        // Whole cache lines.
+        let stride = (width + 63) / 64 * 64
+        let chromaStride = (half(width) + 63) / 64 * 64
+        let chromaLength = half(Self.rows) * chromaStride
+        planes = (
+            .init(.allocateAligned(count: Self.rows * stride), stride: stride),
+            .init(.allocateAligned(count: chromaLength), stride: chromaStride),
+            .init(.allocateAligned(count: chromaLength), stride: chromaStride)
+        )
+    }
+
+    deinit {
+        for plane in [planes.luma, planes.cb, planes.cr] { plane.base.deallocate() }
+    }
+
+    /// The scratch memory as a band.
+    func band(rows: Int) -> PictureSurface.Band {
+        precondition(rows <= Self.rows)
+        return PictureSurface.Band(
+            width: width, rows: rows, luma: planes.luma,
+            chroma: .separate(cb: planes.cb, cr: planes.cr))
+    }
+
+    /// Copies the first rows to their place in a surface. Where that has room beyond the picture, they repeat the last
+    /// column, and at the picture's end the last row.
+    func copy(to surface: PictureSurface, at place: BandPlace) {
+        let padded = surface.paddedSize
+        let isLast = place.luma.upperBound == surface.size.height
+        let (lumaEnd, chromaEnd) =
+            isLast
+            ? (padded.height, half(padded.height)) : (place.luma.upperBound, place.chroma.upperBound)
+        for row in place.luma.lowerBound..<lumaEnd {
+            let source = planes.luma.row(min(row, place.luma.upperBound - 1) - place.luma.lowerBound)
+            copy(source, to: surface.luma.row(row), width, padded.width)
+        }
+        let (chromaWidth, paddedChromaWidth) = (half(width), half(padded.width))
+        for row in place.chroma.lowerBound..<chromaEnd {
+            let source = min(row, place.chroma.upperBound - 1) - place.chroma.lowerBound
+            let (cb, cr) = (planes.cb.row(source), planes.cr.row(source))
+            switch surface.chroma {
+            case .interleaved(let plane):
+                merge(cb, cr, to: plane.row(row), chromaWidth, paddedChromaWidth)
+            case .separate(let toCb, let toCr):
+                copy(cb, to: toCb.row(row), chromaWidth, paddedChromaWidth)
+                copy(cr, to: toCr.row(row), chromaWidth, paddedChromaWidth)
+            }
+        }
+    }
+
+    private func copy(
+        _ samples: UnsafePointer<UInt8>, to destination: UnsafeMutablePointer<UInt8>, _ width: Int,
+        _ paddedWidth: Int
+    ) {
+        destination.update(from: samples, count: width)
+        (destination + width).update(repeating: samples[width - 1], count: paddedWidth - width)
+    }
+
+    private func merge(
+        _ cb: UnsafePointer<UInt8>, _ cr: UnsafePointer<UInt8>, to destination: UnsafeMutablePointer<UInt8>,
+        _ width: Int, _ paddedWidth: Int
+    ) {
+        MergeUVPlane(cb, 0, cr, 0, destination, 0, Int32(width), 1)
+        for x in width..<paddedWidth {
+            destination[2 * x] = cb[width - 1]
+            destination[2 * x + 1] = cr[width - 1]
+        }
+    }
+}
+
+extension UnsafeMutablePointer<UInt8> {
+    /// Allocates memory that begins at a cache line, which suits every vector instruction.
+    static func allocateAligned(count: Int) -> UnsafeMutablePointer<UInt8> {
+        UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 64)
+            .bindMemory(to: UInt8.self, capacity: count)
+    }
+}
+
+/// Memory for one converted picture.
+final class PictureMemory {
+    /// The picture in it.
+    let surface: PictureSurface
+    private let memory: UnsafeMutableRawPointer
+
+    /// - Parameter paddedSize: columns and rows that there is room for.
+    init(
+        _ size: PictureSize, paddedTo paddedSize: PictureSize, layout: PictureSurface.Layout
+    ) throws(ConversionError) {
+        // Rows, including chroma's, are a multiple of 64 bytes, which suits the encoders' vector code.
+        let stride = (paddedSize.width + 127) & ~127
+        let (lumaLength, chromaLength) = (stride * paddedSize.height, stride * (paddedSize.height / 2))
+        guard let memory = AlignedMemory.allocate(byteCount: lumaLength + chromaLength)?.baseAddress else {
+            throw .outOfMemory
+        }
+        self.memory = memory
+        let luma = memory.assumingMemoryBound(to: UInt8.self)
+        let chroma = luma + lumaLength
+        surface = PictureSurface(
+            size: size, paddedSize: paddedSize, luma: PictureSurface.Plane(luma, stride: stride),
+            chroma: layout == .nv12
+                ? .interleaved(PictureSurface.Plane(chroma, stride: stride))
+                : .separate(
+                    cb: PictureSurface.Plane(chroma, stride: stride / 2),
+                    cr: PictureSurface.Plane(chroma + chromaLength / 2, stride: stride / 2)))
+    }
+
+    /// Memory for a planar picture of any size.
+    convenience init(planar size: PictureSize) throws(ConversionError) {
+        // An odd side has half a chroma sample more.
+        let even = PictureSize((size.width + 1) & ~1, (size.height + 1) & ~1)
+        guard let even else { throw .outOfMemory }
+        try self.init(size, paddedTo: even, layout: .i420)
+    }
+
+    deinit { free(memory) }
+
+    /// More memory of the same kind.
+    func another() throws(ConversionError) -> PictureMemory {
+        try PictureMemory(surface.size, paddedTo: surface.paddedSize, layout: surface.layout)
+    }
+}
+
+/// Planes of a source that the software encoder takes as they are, with neither conversion nor copy.
+public struct PassthroughLayout: Sendable, Hashable {
+    /// What libx264 takes in 8 bits 4:2:0.
+    public enum Arrangement: Sendable, Hashable {
+        /// Luma, then Cb and Cr in turn.
+        case nv12
+        /// Luma, then Cr and Cb in turn.
+        case nv21
+        /// Luma, Cb, Cr.
+        case i420
+    }
+
+    /// The arrangement of the planes.
+    public let arrangement: Arrangement
+    /// Which of `PictureFormat.planes` are the arrangement's planes, in its order: YV12 is I420 with the
+    /// last two exchanged.
+    public let planes: [Int]
+
+    /// - Parameter color: the encoder's expected colours.
+    /// - Returns: nil if the source must be converted: another arrangement or colour encoding, fields to be
+    ///   woven, or an odd size, for which the encoder needs a margin that the camera's buffer lacks.
+    public init?(_ format: PictureFormat, color: ColorEncoding) {
+        guard format.firstField == nil, format.size.width % 2 == 0, format.size.height % 2 == 0,
+            format.color.range == color.range, format.color.matrix == color.matrix
+        else { return nil }
+        switch format.pixelFormat.arrangement {
+        case .semiPlanar(2, 2, let firstChroma):
+            arrangement = firstChroma == .cb ? .nv12 : .nv21
+            planes = [0, 1]
+        case .planar(2, 2, let firstChroma):
+            arrangement = .i420
+            planes = firstChroma == .cb ? [0, 1, 2] : [0, 2, 1]
+        default:
+            return nil
+        }
+    }
+}

@@ -1,7 +1,9 @@
-import CamAcceleration
 import CFFmpeg
 import CVAAPI
+import CYUV
+import CamAcceleration
 import CamPictures
+import Synchronization
 
 /// Decides, picture by picture, whether the GPU decodes a camera's Motion JPEG into an encoder's surfaces.
 ///
@@ -120,5 +122,242 @@ final class JPEGDecoding {
         if isFault { record.giveUp(node, reason) }
         if isRequired { throw EncoderError(.unsupported("--jpeg gpu: \(reason)")) }
         decoder = nil
+    }
+}
+
+/// What a recording has learned about GPUs that decode Motion JPEG, and what they decoded: of all its encoders, one after
+/// another.
+///
+/// Safe to use from any thread: one that hangs in a driver may come back when another has taken its place.
+final class JPEGRecord: Sendable {
+    private let state = Mutex(State())
+
+    private struct State {
+        var outcome: JPEGOutcome?
+        /// What was compared, and was right.
+        var trusted: Set<Kind> = []
+        /// By render node, why its GPU decodes no more.
+        var obstacles: [String: String] = [:]
+    }
+
+    private struct Kind: Hashable {
+        let node: String
+        let sampling: BaselineJPEG.Sampling
+    }
+
+    /// Nil as long as there was no Motion JPEG for a GPU's encoder.
+    var outcome: JPEGOutcome? { state.withLock { $0.outcome } }
+
+    /// Notes that encoders are opened on a render node.
+    /// - Returns: their session, and why their GPU is not to decode; nil if it may.
+    func begin(on node: String) -> (session: InputSession, obstacle: String?) {
+        state.withLock { state in
+            state.outcome = state.outcome ?? JPEGOutcome()
+            return (InputSession(on: node), state.obstacles[node])
+        }
+    }
+
+    /// Whether a GPU is not to decode any more.
+    func hasGivenUp(_ node: String) -> Bool { state.withLock { $0.obstacles[node] != nil } }
+
+    /// Counts a picture that the GPU has decoded for a session's encoders: from now on that may be why they fail.
+    func countGPU(for session: InputSession) {
+        session.noteUse()
+        state.withLock { $0.outcome?.gpuPictures += 1 }
+    }
+
+    /// Counts a picture that the processor has decoded.
+    func countCPU() { state.withLock { $0.outcome?.cpuPictures += 1 } }
+
+    /// Notes why the processor decodes a picture, or all of them.
+    func note(_ reason: String) { state.withLock { $0.outcome?.reason = reason } }
+
+    /// Whether a GPU's pictures of that sampling need no comparison any more.
+    func trusts(_ node: String, _ sampling: BaselineJPEG.Sampling) -> Bool {
+        state.withLock { $0.trusted.contains(Kind(node: node, sampling: sampling)) }
+    }
+
+    func trust(_ node: String, _ sampling: BaselineJPEG.Sampling) {
+        state.withLock { _ = $0.trusted.insert(Kind(node: node, sampling: sampling)) }
+    }
+
+    /// Notes that a GPU is not to decode for the rest of the recording.
+    func giveUp(_ node: String, _ reason: String) {
+        state.withLock { state in
+            state.obstacles[node] = reason
+            state.outcome?.reason = reason
+        }
+    }
+
+    /// Notes that an encoder failed. The next one is to be opened without JPEG on its GPU, if that was decoded there: it may
+    /// be what failed, and each of a session's encoders may blame it.
+    /// - Returns: whether that was so.
+    func blame(by session: InputSession) -> Bool {
+        guard session.mayBeBlamed else { return false }
+        let reason = "the encoder failed while its GPU decoded JPEG as well"
+        state.withLock { state in
+            state.obstacles[session.node] = reason
+            state.outcome?.reason = reason
+        }
+        return true
+    }
+}
+
+/// What decoded a camera's Motion JPEG, as far as a GPU could have.
+public struct JPEGOutcome: Sendable, Hashable {
+    /// Pictures that the GPU decoded.
+    public internal(set) var gpuPictures = 0
+    /// Pictures that the processor decoded, because the GPU does not, or they are damaged or unusual.
+    public internal(set) var cpuPictures = 0
+    /// The latest reason why it was not the GPU; nil if it always was.
+    public internal(set) var reason: String?
+}
+
+/// What decodes a camera's Motion JPEG.
+public enum JPEGWay: String, Sendable, Hashable, CaseIterable {
+    /// The GPU if it does so correctly, otherwise the processor.
+    case auto
+    /// The GPU; an error if it cannot.
+    case gpu
+    /// The processor.
+    case cpu
+}
+
+/// Compares a picture that a GPU decoded with what libjpeg-turbo makes of it.
+///
+/// Inverse transforms may round differently, so samples may differ by 2, and by less than a half in the mean. Of 4:2:2,
+/// a row of chroma may be either of the two that it comes from, or anything between them.
+struct JPEGComparison {
+    enum Result: Hashable {
+        /// Telling if the picture has light and dark, and colours.
+        case same(isTelling: Bool)
+        /// With how they differ.
+        case different(String)
+        /// The picture is damaged, or there is no memory.
+        case impossible
+    }
+
+    private static let largestDifference = 2
+
+    private var luma = Total()
+    private var cb = Total()
+    private var cr = Total()
+
+    private struct Total {
+        private(set) var largest = 0
+        private var sum = 0
+        private var count = 0
+
+        /// Whether the samples are of more than a shade.
+        var varies: Bool { range.greatest - range.least >= 16 }
+
+        /// Whether the mean is below a half.
+        var isClose: Bool { 2 * sum < count }
+
+        /// From the least sample to the greatest.
+        private(set) var range = (least: 255, greatest: 0)
+
+        mutating func note(_ difference: Int, at sample: UInt8) {
+            range = (min(range.least, Int(sample)), max(range.greatest, Int(sample)))
+            largest = max(largest, difference)
+            sum += difference
+            count += 1
+        }
+    }
+
+    /// - Parameters:
+    ///   - bytes: the JPEG.
+    ///   - size: of the stream's pictures.
+    ///   - planes: what the GPU made of it.
+    static func result(
+        _ bytes: UnsafeRawBufferPointer, size: PictureSize, _ planes: SurfaceWriter.Planes
+    ) -> Result {
+        guard let decoder = cyuv_jpeg_create() else { return .impossible }
+        defer { cyuv_jpeg_destroy(decoder) }
+        var layout = cyuv_jpeg_layout()
+        guard
+            cyuv_jpeg_begin(
+                decoder, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count,
+                Int32(size.width), Int32(size.height), &layout) == CYUV_JPEG_OK, layout.plane_count == 3
+        else { return .impossible }
+        var comparison = JPEGComparison()
+        return comparison.compare(decoder, layout, size, planes) ? comparison.verdict : .impossible
+    }
+
+    private var verdict: Result {
+        let largest = max(luma.largest, cb.largest, cr.largest)
+        if largest > Self.largestDifference {
+            return .different("the GPU's pictures differ from the processor's by up to \(largest) levels")
+        }
+        guard luma.isClose, cb.isClose, cr.isClose else {
+            return .different("the GPU's pictures differ from the processor's by half a level in the mean")
+        }
+        return .same(isTelling: luma.varies && cb.varies && cr.varies)
+    }
+
+    private mutating func compare(
+        _ decoder: OpaquePointer, _ layout: cyuv_jpeg_layout, _ size: PictureSize,
+        _ planes: SurfaceWriter.Planes
+    ) -> Bool {
+        let stride = (size.width + 31) / 32 * 32 + 64
+        let rows = Int(CYUV_JPEG_MAXIMUM_BAND_ROWS)
+        let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: 3 * stride * rows)
+        defer { memory.deallocate() }
+        let band = Band(
+            luma: memory, cb: memory + stride * rows, cr: memory + 2 * stride * rows, stride: stride,
+            chromaStep: layout.vertical_subsampling == 2 ? 1 : 2)
+        var row = 0
+        while row < size.height {
+            guard cyuv_jpeg_read_band(decoder, memory, stride) == CYUV_JPEG_OK else { return false }
+            let count = min(Int(layout.band_rows), size.height - row)
+            compareLuma(band, row..<row + count, size.width, planes.luma)
+            compareChroma(band, row..<row + count, size.width, planes.chroma)
+            row += Int(layout.band_rows)
+        }
+        return true
+    }
+
+    /// A few rows of the reference.
+    private struct Band {
+        let luma, cb, cr: UnsafeMutablePointer<UInt8>
+        let stride: Int
+        /// How many of its rows of chroma are one of the picture's.
+        let chromaStep: Int
+    }
+
+    private mutating func compareLuma(
+        _ band: Band, _ rows: Range<Int>, _ width: Int, _ plane: PictureSurface.Plane
+    ) {
+        for row in rows {
+            let (reference, found) = (
+                band.luma + (row - rows.lowerBound) * band.stride, plane.base + row * plane.stride
+            )
+            for column in 0..<width {
+                let difference = abs(Int(reference[column]) - Int(found[column]))
+                luma.note(difference, at: reference[column])
+            }
+        }
+    }
+
+    private mutating func compareChroma(
+        _ band: Band, _ rows: Range<Int>, _ width: Int, _ plane: PictureSurface.Plane
+    ) {
+        for row in 0..<rows.count / 2 {
+            let found = plane.base + (rows.lowerBound / 2 + row) * plane.stride
+            let upper = row * band.chromaStep * band.stride
+            let lower = upper + (band.chromaStep - 1) * band.stride
+            for column in 0..<width / 2 {
+                let (one, other) = (upper + column, lower + column)
+                cb.note(
+                    Self.distance(found[2 * column], band.cb[one], band.cb[other]), at: band.cb[one])
+                cr.note(
+                    Self.distance(found[2 * column + 1], band.cr[one], band.cr[other]), at: band.cr[one])
+            }
+        }
+    }
+
+    /// How far a value is from the range between two others.
+    private static func distance(_ value: UInt8, _ one: UInt8, _ other: UInt8) -> Int {
+        max(0, Int(min(one, other)) - Int(value), Int(value) - Int(max(one, other)))
     }
 }

@@ -1,3 +1,5 @@
+import Bitstream
+
 /// The limits that a rate control promises, and the bucket that enforces them.
 ///
 /// A bucket of rate r and size b lets a window W carry r · W + b, which therefore must equal the maximum R ·
@@ -141,4 +143,82 @@ private struct Noise {
             keyframe, Double(keyframes(in: window)) * keyframe - rate * window,
             Self.framesOfRoom * rate / framesPerSecond)
     }
+}
+
+/// The limits that a stream's bit rate observes, whatever the content.
+public struct RatePromise: Sendable, Hashable {
+    /// Bits a second on average, nil if quality decides.
+    public let average: Int?
+    /// Requested or chosen bits per second over the window; nil without a limit.
+    public let maximum: Int?
+    /// Seconds.
+    public let window: Double
+    /// The most bits in any window, the tolerance included; nil without a limit.
+    public let bitsInWindow: Int?
+    /// The most bits beyond the average rate, however long the stream; nil without an average.
+    public let bitsAboveAverage: Int?
+    /// Whether the average was requested, by rate or by mode.
+    public let isAverageWanted: Bool
+    /// Whether the limit was requested, by rate or by mode.
+    public let isMaximumWanted: Bool
+
+    /// The share by which a window may exceed the maximum.
+    static let windowTolerance = 0.02
+    /// The share by which a stream may exceed its average.
+    static let averageTolerance = 0.05
+
+    /// Whether a number of bits in a number of seconds respects the average.
+    public func holdsAverage(bits: Int, seconds: Double) -> Bool {
+        guard let average, let bitsAboveAverage else { return true }
+        return Double(bits)
+            <= Double(average) * seconds * (1 + Self.averageTolerance) + Double(bitsAboveAverage)
+    }
+
+    /// Whether the fullest window keeps to the maximum.
+    public func holdsMaximum(bits: Int) -> Bool { bitsInWindow.map { bits <= $0 } ?? true }
+}
+
+/// How well a kind of encoder holds a rate. Measured; `scripts/bench rate` shows the result.
+struct RateTraits: Sendable, Hashable {
+    /// Bits a pixel of a keyframe of noise at the coarsest quantiser that the encoder goes to, without headers.
+    var noiseBitsPerPixel: Double
+    /// The share of its buffer that is hidden from the encoder, because it overruns it.
+    var hiddenShare = 0.0
+    /// The same, in keyframes of noise.
+    var hiddenKeyframes = 0.0
+    /// Where the bucket's rate lies between the average and the maximum of VBR: 0 is the average, which then holds
+    /// for any content; more lets the encoder's own rate control spend later what it saved.
+    var variableRatePosition = 0.0
+    /// The bucket's rate as a share of the maximum if quality is constant.
+    var qualityRateShare: Double
+
+    /// libx264 obeys its buffer exactly, and drops coefficients beyond the quantiser 51.
+    static let x264 = RateTraits(noiseBitsPerPixel: 0.22, qualityRateShare: 5.0 / 6)
+
+    /// libx265 codes rows in parallel and learns too late how large the previous rows became. It follows
+    /// averages only loosely: for tens of frames after each keyframe it does not correct them.
+    static let x265 = RateTraits(
+        noiseBitsPerPixel: 1, hiddenShare: 0.1, hiddenKeyframes: 0.5, qualityRateShare: 2.0 / 3)
+
+    /// Bits of a keyframe of noise with its parameter sets and headers: the encoder cannot produce less.
+    func noiseKeyframe(area: Int) -> Double { noiseBitsPerPixel * Double(area) + 2000 }
+
+    /// Drivers: noise as libx264 and libx265 code it at the quantiser 51, the highest of both standards. How
+    /// hardware treats its buffer is up to the driver; its output is measured.
+    static func driver(_ codec: Codec) -> RateTraits {
+        RateTraits(
+            noiseBitsPerPixel: codec == .h264 ? 1.7 : 1.5, variableRatePosition: 0.5,
+            qualityRateShare: 5.0 / 6)
+    }
+}
+
+/// A bound on a stream's bits: what leaves an encoder fills a bucket of `size` bits that drains at `rate` bits a
+/// second, so that any time T carries at most `size + rate · T`.
+///
+/// It is the coded picture buffer of H.264 C.1 and H.265 C.2 seen from the encoder.
+struct LeakyBucket: Sendable, Hashable {
+    /// Bits a second.
+    var rate: Double
+    /// Bits.
+    var size: Double
 }

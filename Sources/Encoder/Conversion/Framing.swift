@@ -98,3 +98,108 @@ extension Framing: CustomStringConvertible {
         return options.compactMap { $0 }.joined(separator: " ")
     }
 }
+
+/// A part of a camera's picture, as it comes from the camera.
+public struct CropRectangle: Sendable, Hashable, CustomStringConvertible {
+    /// Width and height.
+    public let size: PictureSize
+    /// Columns to the left of it, at least 0.
+    public let x: Int
+    /// Rows above it, at least 0.
+    public let y: Int
+
+    /// Nil for negative offsets, and ones that no picture has.
+    public init?(_ size: PictureSize, x: Int, y: Int) {
+        guard (0..<PictureSize.maximumSide).contains(x), (0..<PictureSize.maximumSide).contains(y) else {
+            return nil
+        }
+        (self.size, self.x, self.y) = (size, x, y)
+    }
+
+    /// Reads `640x480+320+240`.
+    public init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "+", omittingEmptySubsequences: false)
+        guard parts.count == 3, let size = PictureSize(parts[0]), let x = Int(parts[1]),
+            let y = Int(parts[2])
+        else { return nil }
+        self.init(size, x: x, y: y)
+    }
+
+    public var description: String { "\(size)+\(x)+\(y)" }
+
+    /// The nearest within a picture whose chroma, which has half as many samples each way, can be cut out;
+    /// nil if the picture is smaller than two columns or rows.
+    func nearest(within picture: PictureSize?) -> CropRectangle? {
+        let limit =
+            picture.map { ($0.width & ~1, $0.height & ~1) }
+            ?? (PictureSize.maximumSide, PictureSize.maximumSide)
+        guard limit.0 >= 2, limit.1 >= 2 else { return nil }
+        let (width, height) = (min(size.width.evenAtLeast2, limit.0), min(size.height.evenAtLeast2, limit.1))
+        return PictureSize(width, height).flatMap {
+            CropRectangle($0, x: min(x & ~1, limit.0 - width), y: min(y & ~1, limit.1 - height))
+        }
+    }
+}
+
+extension Int {
+    /// The nearest even number that a picture's side may be, rounded down.
+    var evenAtLeast2: Int { Swift.max(2, self & ~1) }
+}
+
+/// One of the eight ways to lay a picture down: columns and rows exchanged, then either or both reversed.
+struct Orientation: Sendable, Hashable {
+    /// Whether the source's columns become rows, from the left one down.
+    private(set) var isTransposed = false
+    /// Whether what is then left goes right.
+    private(set) var reversesColumns = false
+    /// Whether what is then on top goes to the bottom.
+    private(set) var reversesRows = false
+
+    /// Turns clockwise, then mirrors.
+    init(_ rotation: Rotation? = nil, _ flip: Flip? = nil) {
+        switch rotation {
+        case nil: break
+        case .right: (isTransposed, reversesColumns) = (true, true)
+        case .upsideDown: (reversesColumns, reversesRows) = (true, true)
+        case .left: (isTransposed, reversesRows) = (true, true)
+        }
+        switch flip {
+        case nil: break
+        case .horizontal: reversesColumns.toggle()
+        case .vertical: reversesRows.toggle()
+        }
+    }
+
+    /// Whether it leaves pictures as they are.
+    var isUpright: Bool { self == Orientation() }
+
+    /// The size of pictures that were of this one.
+    func size(of source: PictureSize) -> PictureSize {
+        // Both sides are in range, in either order.
+        isTransposed ? PictureSize(source.height, source.width) ?? source : source
+    }
+
+    /// Where chroma of pictures is that had it at `source`.
+    func siting(of source: ChromaSiting) -> ChromaSiting {
+        var (x, y) = source.offset
+        if isTransposed { (x, y) = (y, x) }
+        if reversesColumns { x = 2 - x }
+        if reversesRows { y = 2 - y }
+        return ChromaSiting(x: x, y: y)
+    }
+}
+
+/// A turn of the picture, clockwise, in degrees.
+public enum Rotation: Int, Sendable, Hashable, CaseIterable {
+    case right = 90
+    case upsideDown = 180
+    case left = 270
+}
+
+/// A reflection of the picture.
+public enum Flip: String, Sendable, Hashable, CaseIterable {
+    /// Left and right are exchanged.
+    case horizontal = "h"
+    /// Top and bottom are exchanged.
+    case vertical = "v"
+}
