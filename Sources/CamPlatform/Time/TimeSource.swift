@@ -39,3 +39,50 @@ public struct SystemTime: TimeSource {
         .nanoseconds(Instant.nanoseconds(CLOCK_BOOTTIME)) - .nanoseconds(Instant.now.nanoseconds)
     }
 }
+
+// MARK: - Standstills
+
+/// A time in which this process did not run.
+public enum Standstill: Sendable, Hashable {
+    /// The machine was suspended.
+    case suspended(Duration)
+    /// The process was stopped, or got no processor.
+    case stopped(Duration)
+
+    /// How long it lasted.
+    public var duration: Duration {
+        switch self {
+        case .suspended(let duration), .stopped(let duration): duration
+        }
+    }
+}
+
+/// Tells a thread that it did not run: that the machine was suspended, by the two clocks of which one goes on, or that
+/// the process was stopped, by how late the thread sees something.
+public struct StandstillWatch: Sendable {
+    private var suspended: Duration
+
+    /// The clocks are read one after the other.
+    private static let clockTolerance = Duration.milliseconds(500)
+    /// A thread that is so late did not run.
+    private static let lateness = Duration.seconds(1)
+
+    /// Creates a watch for the time from now on.
+    public init(_ clock: some TimeSource) { suspended = clock.suspendedTime }
+
+    /// Returns the standstill since the last look; nil if there was none.
+    /// - Parameters:
+    ///   - late: for how long there has been something to see.
+    ///   - usual: how late the thread may be.
+    public mutating func look(_ clock: some TimeSource, late: Duration, usual: Duration = .zero)
+        -> Standstill?
+    {
+        let passed = clock.suspendedTime - suspended
+        // The difference never decreases; a thread that is stopped between the two clocks sees it so.
+        if passed >= Self.clockTolerance {
+            suspended += passed
+            return .suspended(passed)
+        }
+        return late >= Self.lateness + usual ? .stopped(late) : nil
+    }
+}
