@@ -39,3 +39,95 @@ public struct FileFacts: Sendable, Hashable {
         modification = WallTime(nanoseconds: facts.modification)
     }
 }
+
+// MARK: - Identity
+
+/// Identifies a file, under any name.
+public struct FileIdentity: Hashable, Sendable {
+    private let device: dev_t
+    private let inode: ino_t
+
+    /// The file that a path leads to; nil if there is none.
+    public init?(path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        (device, inode) = (status.st_dev, status.st_ino)
+    }
+
+    /// An open file; nil if the descriptor is closed.
+    public init?(descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        (device, inode) = (status.st_dev, status.st_ino)
+    }
+
+    /// Creates the identity from stat(2)'s result.
+    public init(_ status: stat) { (device, inode) = (status.st_dev, status.st_ino) }
+
+    /// Whether a path leads to a regular file; nil if there is nothing.
+    public static func isFile(_ path: String) -> Bool? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & S_IFMT == S_IFREG : nil
+    }
+}
+
+// MARK: - Device nodes
+
+/// What the file system says about a device node.
+public enum DeviceNode {
+    /// The group that owns the node, if that group may read and write it: the one to join. Nil otherwise.
+    public static func owningGroup(of path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & 0o060 == 0o060 else { return nil }
+        var entry = group()
+        var result: UnsafeMutablePointer<group>?
+        return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer -> String? in
+            let bytes = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+            guard getgrgid_r(status.st_gid, &entry, bytes, buffer.count, &result) == 0, result != nil else {
+                return nil
+            }
+            return String(cString: entry.gr_name)
+        }
+    }
+
+    /// Whether `path` names a character device; nil if nothing is there.
+    public static func isCharacterDevice(_ path: String) -> Bool? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return status.st_mode & S_IFMT == S_IFCHR
+    }
+}
+
+// MARK: - The program's own file
+
+/// The file that a running program was started from, which a newer version may replace meanwhile.
+public struct ProgramFile: Sendable {
+    private let path: String
+    private let identity: FileIdentity
+
+    /// - Parameter link: leads to the program's file, and is read only now. Nil if it leads nowhere.
+    public init?(link: String = "/proc/self/exe") {
+        guard let identity = FileIdentity(path: link), let path = Self.path(of: link) else { return nil }
+        (self.path, self.identity) = (path, identity)
+    }
+
+    /// Of a file that was replaced before its link is read, the kernel gives the path it had, and a remark (proc(5)).
+    private static func path(of link: String) -> String? {
+        if let path = realpath(link, nil) {
+            defer { free(path) }
+            return String(cString: path)
+        }
+        let target = withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
+            let count = buffer.baseAddress.map { readlink(link, $0, buffer.count) } ?? -1
+            return String(
+                decoding: buffer.prefix(max(0, count)).map(UInt8.init(truncatingIfNeeded:)), as: UTF8.self)
+        }
+        let remark = " (deleted)"
+        return target.hasSuffix(remark) ? String(target.dropLast(remark.count)) : nil
+    }
+
+    /// Whether its path leads to another file by now. A file that was only removed is not replaced.
+    public var isReplaced: Bool {
+        FileIdentity(path: path).map { $0 != identity } ?? false
+    }
+}
