@@ -1,4 +1,4 @@
-/// What a container declares about its sound.
+/// The sound of a stream, as a container declares it.
 public struct SoundDescription: Sendable, Hashable {
     /// How it is coded.
     public let codec: SoundCodec
@@ -6,7 +6,7 @@ public struct SoundDescription: Sendable, Hashable {
     public let format: SoundFormat
     /// Bits a second, as requested; nil if the codec decides.
     public let bitRate: Int?
-    /// What a decoder needs first, as containers store it: AudioSpecificConfig, OpusHead or STREAMINFO.
+    /// The decoder configuration, as containers store it: AudioSpecificConfig, OpusHead or STREAMINFO.
     public let configuration: [UInt8]
     /// Frames in a packet.
     public let packetFrames: Int
@@ -60,22 +60,22 @@ public struct SoundFormat: Sendable, Hashable, CustomStringConvertible {
 
 // MARK: - Descriptions within packets
 
-/// What precedes each packet of AAC where a stream has no header of its own, as in a transport stream (ISO/IEC 13818-7,
-/// 6.2).
+/// The ADTS header before each AAC packet in a stream without a global header, such as a transport stream
+/// (ISO/IEC 13818-7, 6.2).
 public struct ADTSHeader {
     /// How the sound is sampled.
     public let format: SoundFormat
-    /// The same for a decoder, as containers store it: AudioSpecificConfig (ISO/IEC 14496-3, 1.6.2.1).
+    /// The decoder configuration, as containers store it: AudioSpecificConfig (ISO/IEC 14496-3, 1.6.2.1).
     public let configuration: [UInt8]
-    /// How many bytes of the packet it takes.
+    /// The length of the header.
     public let byteCount: Int
 
-    /// Samples a second, by their index (ISO/IEC 14496-3, table 1.18).
+    /// The sample rate for each index (ISO/IEC 14496-3, table 1.18).
     private static let rates = [
         96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
     ]
 
-    /// Reads a packet's header; nil if it has none, or one that does not say which channels there are.
+    /// Parses a packet's header; nil if there is no header, or if it does not state the channels.
     public init?(_ packet: UnsafeRawBufferPointer) {
         guard packet.count > 7, packet[0] == 0xFF, packet[1] & 0xF6 == 0xF0 else { return nil }
         byteCount = packet[1] & 1 == 0 ? 9 : 7

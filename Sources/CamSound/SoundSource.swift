@@ -6,25 +6,25 @@ public protocol SoundSource: AnyObject {
     /// The name in messages.
     var name: String { get }
 
-    /// How it is sampled, by its own clock.
+    /// The sampling, by the source's own clock.
     var format: SoundFormat { get }
 
     /// How often the source has lost samples because they were not read in time.
     var overruns: Int { get }
 
     /// Reads interleaved samples, and waits for some until a deadline.
-    /// - Parameter room: for whole frames of all the channels that the device has.
-    /// - Returns: what was read; nil if nothing came, which may be noticed before the deadline.
+    /// - Parameter room: storage for whole frames with all of the device's channels.
+    /// - Returns: the frames read; nil if there were none, possibly before the deadline.
     func read(
         into room: UnsafeMutableBufferPointer<Int16>, until deadline: Instant
     ) throws(SoundError) -> SoundReading?
 }
 
-/// Frames that were read at once.
+/// Frames that were read in one call.
 public struct SoundReading: Sendable, Hashable {
     /// How many.
     public var frames: Int
-    /// When the last of them ended, on the monotonic clock.
+    /// The end of the last frame, on the monotonic clock.
     public var end: Instant
 
     /// Creates a reading.
@@ -44,20 +44,20 @@ public final class TestMicrophone: SoundSource {
     public let format = SoundFormat(rate: SoundCodec.rate, channels: 1)
     public let overruns = 0
 
-    /// What it is called on the command line.
+    /// The name on the command line.
     public static let testName = "test"
 
     /// The number of the next sample, from the clock's start on.
     private var frame: Int
-    /// Nobody wakes it: it only waits for the time.
+    /// Never signaled: only used to wait for a time.
     private let monitor = Monitor()
 
     private static let period = Duration.milliseconds(20)
-    /// Of the tone and of the beep, in hertz; they fit into a second.
+    /// The frequencies of the tone and the beep, in hertz; whole numbers of periods fit into a second.
     private static let (tone, beep) = (440.0, 1000.0)
     private static let beepLength = 0.1
 
-    /// Creates one whose sound begins now.
+    /// Creates a microphone whose sound begins now.
     public init() { frame = format.frames(in: Instant.now - .start) }
 
     public func read(

@@ -10,12 +10,12 @@ public struct FileFacts: Sendable, Hashable {
     /// When it was created; nil if the file system does not know. A file that replaces another under its name
     /// has a different time (statx(2), stx_btime).
     public package(set) var birth: WallTime?
-    /// Its number in its file system, which a later file can have once this one is removed.
+    /// The inode number. A later file can reuse it once this file is removed.
     public let inode: UInt64
     /// When it was last written.
     public let modification: WallTime
 
-    /// Nil if there is nothing under this name, or that cannot be determined; errno says which.
+    /// Nil if the name does not exist or the facts cannot be read; errno says which.
     /// - Parameter folder: an open folder at which a relative path begins; by default the working folder.
     public init?(path: String, in folder: Int32 = AT_FDCWD) {
         var facts = files_facts()
@@ -23,7 +23,7 @@ public struct FileFacts: Sendable, Hashable {
         self.init(facts)
     }
 
-    /// Nil if it cannot be determined.
+    /// Nil if the facts cannot be read.
     /// - Parameter descriptor: an open file.
     public init?(descriptor: Int32) {
         var facts = files_facts()
@@ -75,7 +75,8 @@ public struct FileIdentity: Hashable, Sendable {
 
 /// What the file system says about a device node.
 public enum DeviceNode {
-    /// The group that owns the node, if that group may read and write it: the one to join. Nil otherwise.
+    /// The group to join for access: the node's owning group, if it may read and write the node; otherwise
+    /// nil.
     public static func owningGroup(of path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & 0o060 == 0o060 else { return nil }
@@ -100,18 +101,20 @@ public enum DeviceNode {
 
 // MARK: - The program's own file
 
-/// The file that a running program was started from, which a newer version may replace meanwhile.
+/// The file that a running program was started from. An upgrade may replace the file while the program runs.
 public struct ProgramFile: Sendable {
     private let path: String
     private let identity: FileIdentity
 
-    /// - Parameter link: leads to the program's file, and is read only now. Nil if it leads nowhere.
+    /// Reads the link once. Nil if the link leads nowhere.
+    /// - Parameter link: a link to the program's file.
     public init?(link: String = "/proc/self/exe") {
         guard let identity = FileIdentity(path: link), let path = Self.path(of: link) else { return nil }
         (self.path, self.identity) = (path, identity)
     }
 
-    /// Of a file that was replaced before its link is read, the kernel gives the path it had, and a remark (proc(5)).
+    /// If the file was replaced before its link is read, the kernel appends a remark to the old path
+    /// (proc(5)).
     private static func path(of link: String) -> String? {
         if let path = realpath(link, nil) {
             defer { free(path) }
@@ -126,7 +129,7 @@ public struct ProgramFile: Sendable {
         return target.hasSuffix(remark) ? String(target.dropLast(remark.count)) : nil
     }
 
-    /// Whether its path leads to another file by now. A file that was only removed is not replaced.
+    /// Whether the path now leads to another file. A file that was only removed does not count as replaced.
     public var isReplaced: Bool {
         FileIdentity(path: path).map { $0 != identity } ?? false
     }

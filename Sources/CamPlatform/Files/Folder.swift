@@ -16,7 +16,7 @@ public enum Folder {
         return names
     }
 
-    /// Whether a path, or what it links to, is a folder.
+    /// Whether a path leads to a folder; links are followed.
     public static func exists(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR

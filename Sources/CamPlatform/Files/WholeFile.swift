@@ -16,8 +16,9 @@ public enum WholeFile {
 
     /// Returns a file's bytes.
     /// - Parameters:
-    ///   - limit: the most bytes that it may have.
-    ///   - permissions: with any of these it is refused: `system(errno: EPERM)`, which reading has no other use for.
+    ///   - limit: the maximum size in bytes.
+    ///   - permissions: a file with any of these permissions is refused with `system(errno: EPERM)`, an error
+    ///     that reading itself does not cause.
     public static func read(
         _ path: String, atMost limit: Int, refusing permissions: mode_t = 0
     ) throws(Failure) -> [UInt8] {
@@ -30,7 +31,7 @@ public enum WholeFile {
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
         guard status.st_mode & permissions == 0 else { throw .system(errno: EPERM) }
         guard status.st_size <= limit else { throw .tooLong }
-        // A byte more, in case the file grows meanwhile.
+        // One extra byte detects a file that grows during the read.
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size) + 1)
         var count = 0
         while count < bytes.count {
@@ -52,15 +53,15 @@ public enum WholeFile {
 
 // MARK: - Writing
 
-/// Writes a small file whole or not at all, in place of one that may be there.
+/// Writes a small file completely or not at all, and replaces any existing file.
 public enum ReplacingFile {
     /// Why a file was not written.
     public struct Failure: Error, Sendable, Equatable {
         public let errno: Int32
     }
 
-    /// Writes a file. What was there before stays until all is on the disk.
-    /// - Parameter mode: the file's permissions, whatever the umask.
+    /// Writes a file. An existing file stays in place until the new one is completely on the disk.
+    /// - Parameter mode: the file's permissions; the umask does not apply.
     public static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(Failure) {
         let location: FileLocation
         do throws(FileLocation.Failure) { location = try FileLocation(path) } catch {

@@ -131,7 +131,7 @@ extension Substring {
     }
 }
 
-/// What is wrong with a settings file. `description` is one line: the place, the thing, the next step.
+/// A problem in a settings file. `description` is one line: the place, the cause, the next step.
 public struct SettingsProblem: Error, Sendable, Equatable, CustomStringConvertible {
     /// The file's path, as given.
     public let path: String
@@ -155,7 +155,7 @@ public struct SettingsProblem: Error, Sendable, Equatable, CustomStringConvertib
 
 // MARK: - Keys
 
-/// What the keys of a settings file mean: each is a long option.
+/// The keys that a settings file may contain: each is a long option of the command.
 public struct SettingsKeys: Sendable {
     /// A long option, without its dashes.
     public struct Option: Sendable, Equatable {
@@ -184,8 +184,8 @@ public struct SettingsKeys: Sendable {
     /// In alphabetical order.
     public var names: [String] { options.keys.filter { !isInversion($0) }.sorted() }
 
-    /// Returns the arguments that the entries stand for, in the order of the lines, and what is wrong with
-    /// the others.
+    /// Converts the entries to command-line arguments, in the order of the lines, and returns a problem for
+    /// each entry that cannot be converted.
     public func arguments(
         of file: SettingsFile
     ) -> (arguments: [(line: Int, argument: String?)], problems: [SettingsProblem]) {
@@ -234,7 +234,8 @@ public struct SettingsKeys: Sendable {
 // MARK: - Quantities
 
 extension String {
-    /// Splits a quantity such as `500ms` into its number and its unit. The number is nil if the text begins with none.
+    /// Splits a quantity such as `500ms` into number and unit. The number is nil if the text begins with no
+    /// number.
     public func splitUnit() -> (number: Double?, unit: String) {
         let digits = prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         return (Double(digits), String(dropFirst(digits.count)))

@@ -50,13 +50,13 @@ public final class Monitor: @unchecked Sendable {
     public func signal() { pthread_cond_broadcast(condition) }
 }
 
-/// Lets one thread at a time use something that may never return: others wait their turn, but not forever.
+/// Lets one thread at a time make calls that may never return: other threads wait, but only until a deadline.
 public final class Turn: @unchecked Sendable {
     // Safe to share: the state is accessed with the monitor's lock held.
     private let monitor = Monitor()
     private var isTaken = false
 
-    /// Creates a turn that nobody has.
+    /// Creates a turn that is free.
     public init() {}
 
     /// Waits for the turn and takes it.
@@ -72,7 +72,7 @@ public final class Turn: @unchecked Sendable {
         }
     }
 
-    /// Gives the turn to another thread.
+    /// Releases the turn and wakes the waiting threads.
     public func giveBack() {
         monitor.withLock {
             isTaken = false

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A thread that makes calls, one after another, that may never return.
 ///
-/// A driver's call cannot be cancelled, so the thread is abandoned together with everything that the call
-/// holds, even if the call returns after all; no more calls are made then.
+/// A driver's call cannot be canceled, so the thread is abandoned together with everything that the call
+/// holds, even if the call returns after all. An abandoned thread makes no more calls.
 public final class WatchedThread: Sendable {
     private let calls = Calls()
     /// False if the system allows no more threads: calls then run on their callers' threads.
@@ -73,7 +73,7 @@ public final class WatchedThread: Sendable {
     }
 }
 
-/// A call whose type does not matter.
+/// A call, without its result type.
 private protocol WatchedWork: AnyObject {
     /// Makes the call.
     func make()
@@ -166,7 +166,7 @@ extension WatchedThread.Calls {
 
 /// The work a process has done so far. Comparing two values shows whether it worked or waited in between.
 struct ProcessActivity {
-    /// Of all threads.
+    /// The processor time of all threads.
     let processorTime: Duration
     /// Pages read from a disk (getrusage(2)), such as those of a library being loaded.
     let majorFaults: Int
@@ -192,9 +192,9 @@ struct ProcessActivity {
 
 /// Lets another thread detect that a call never returns, and take over.
 ///
-/// A driver's call cannot be cancelled, so its thread is abandoned: whichever thread first increments the
-/// call's number, the caller by returning or the watchdog by losing patience, owns everything that the caller
-/// had. If an abandoned thread returns after all, it notices before touching anything, and stops there.
+/// A driver's call cannot be canceled, so its thread is abandoned. The caller increments the call's number
+/// when the call returns, the watchdog when patience runs out; the first of the two owns everything that the
+/// caller had. If an abandoned call returns after all, its thread stops before it touches anything.
 public final class CallWatch: Sendable {
     /// Odd during a call.
     private let number = Atomic<Int>(0)
@@ -215,7 +215,7 @@ public final class CallWatch: Sendable {
         return Call(number: number.wrappingAdd(1, ordering: .releasing).newValue)
     }
 
-    /// Ends a call; use it right after the call. Does not return if the thread was abandoned meanwhile.
+    /// Ends a call; use it right after the call. Never returns if the thread was abandoned during the call.
     public func end(_ call: Call) {
         while !number.compareExchange(
             expected: call.number, desired: call.number + 1, ordering: .acquiringAndReleasing

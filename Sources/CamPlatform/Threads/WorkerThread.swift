@@ -26,8 +26,9 @@ public struct WorkerThread: ~Copyable {
         self.thread = thread
     }
 
-    /// Less than a huge page, which a kernel set to use them always would put beneath each stack at its first use
-    /// (Linux, admin-guide/mm/transhuge), and enough for what drivers compile in our threads.
+    /// Smaller than a huge page: a kernel that always uses huge pages would otherwise back each stack with
+    /// one at its first use (Linux, admin-guide/mm/transhuge). Enough for drivers that compile in our
+    /// threads.
     private static let stackSize = (2 << 20) - (64 << 10)
 
     /// Lets the function run to its end without being joined.
@@ -44,10 +45,10 @@ public struct WorkerThread: ~Copyable {
 
 // MARK: - Several threads
 
-/// Threads that help the caller with work on numbered items, each of which any of them may do.
+/// Threads that share work on numbered items with the caller.
 ///
-/// The caller works as well, and does what the helpers do not come to: a helper that the system does not run delays it
-/// by no more than the items that the helper has taken. Performing allocates nothing. The helpers end with the crew.
+/// The caller processes items, too, so a helper that the system does not schedule delays the caller only by
+/// the items that the helper has already taken. `perform` allocates nothing. The helpers end with the crew.
 public final class WorkCrew<Context: AnyObject> {
     private let board: Board
 
@@ -57,7 +58,7 @@ public final class WorkCrew<Context: AnyObject> {
         let monitor = Monitor()
         let work: @Sendable (Context, Range<Int>) -> Void
         var context: Context?
-        /// The items that nobody has taken.
+        /// The items that no thread has taken.
         var rest = 0..<0
         var portion = 1
         /// Helpers that are at work.
@@ -74,7 +75,7 @@ public final class WorkCrew<Context: AnyObject> {
             return (context, items)
         }
 
-        /// A helper's life.
+        /// Runs on a helper's thread until the crew is dismissed.
         func help() {
             while let (context, items) = awaitItems() {
                 work(context, items)
@@ -100,7 +101,7 @@ public final class WorkCrew<Context: AnyObject> {
     }
 
     /// Starts the helpers, or fewer if the system allows no more.
-    /// - Parameter work: does some of the items; several threads call it at once, each for others.
+    /// - Parameter work: processes a range of items; threads call it concurrently with disjoint ranges.
     public init(helpers count: Int, work: @escaping @Sendable (Context, Range<Int>) -> Void) {
         let board = Board(work)
         self.board = board
@@ -114,8 +115,8 @@ public final class WorkCrew<Context: AnyObject> {
         }
     }
 
-    /// Does all items; returns when they are done.
-    /// - Parameter portion: how many a thread takes at once.
+    /// Processes all items; returns when all are done.
+    /// - Parameter portion: the number of items that a thread takes at once.
     public func perform(_ items: Range<Int>, in portion: Int, on context: Context) {
         board.monitor.withLock {
             (board.context, board.rest, board.portion) = (context, items, portion)

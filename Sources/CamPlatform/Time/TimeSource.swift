@@ -13,8 +13,8 @@ public protocol TimeSource: Sendable {
 }
 
 extension TimeSource {
-    /// Returns the wall-clock time at an instant, by the wall clock as it is now: it may have been set since, and the
-    /// machine suspended.
+    /// Returns the wall-clock time at an instant, according to the current wall clock. The result is off if
+    /// the clock was set or the machine was suspended since that instant.
     public func wallTime(at instant: Instant) -> WallTime {
         var (before, wall, after) = (now, wallTime, now)
         // Other threads may run between the readings.
@@ -57,14 +57,14 @@ public enum Standstill: Sendable, Hashable {
     }
 }
 
-/// Tells a thread that it did not run: that the machine was suspended, by the two clocks of which one goes on, or that
-/// the process was stopped, by how late the thread sees something.
+/// Detects that a thread did not run. Suspension of the machine shows in the difference of two clocks, one of
+/// which keeps running; a stopped process shows in how late the thread sees an event.
 public struct StandstillWatch: Sendable {
     private var suspended: Duration
 
-    /// The clocks are read one after the other.
+    /// Allows for the time between the readings of the two clocks.
     private static let clockTolerance = Duration.milliseconds(500)
-    /// A thread that is so late did not run.
+    /// A thread that sees an event this late did not run.
     private static let lateness = Duration.seconds(1)
 
     /// Creates a watch for the time from now on.
@@ -72,13 +72,13 @@ public struct StandstillWatch: Sendable {
 
     /// Returns the standstill since the last look; nil if there was none.
     /// - Parameters:
-    ///   - late: for how long there has been something to see.
-    ///   - usual: how late the thread may be.
+    ///   - late: the time since the event that the thread sees now.
+    ///   - usual: how late the thread may be in normal operation.
     public mutating func look(_ clock: some TimeSource, late: Duration, usual: Duration = .zero)
         -> Standstill?
     {
         let passed = clock.suspendedTime - suspended
-        // The difference never decreases; a thread that is stopped between the two clocks sees it so.
+        // The difference never decreases, except for a thread that is stopped between the two readings.
         if passed >= Self.clockTolerance {
             suspended += passed
             return .suspended(passed)

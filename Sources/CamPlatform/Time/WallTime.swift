@@ -1,8 +1,8 @@
 import Glibc
 
-/// A wall-clock time, which users and programs may change: for names, ages and metadata.
+/// A wall-clock time, for names, ages and metadata. Users and programs may set the clock.
 ///
-/// Arithmetic saturates, as `Instant`'s does.
+/// Arithmetic saturates, as with `Instant`.
 public struct WallTime: Comparable, Hashable, Sendable {
     /// Nanoseconds since the beginning of 1970, without leap seconds.
     public let nanoseconds: Int64
@@ -43,7 +43,7 @@ public struct WallTime: Comparable, Hashable, Sendable {
 
 // MARK: - ISO 8601
 
-/// Times as text, as containers, reports and programs exchange them.
+/// Times as text, for containers, reports and other programs.
 extension WallTime {
     /// The time in UTC with microseconds, as `2026-11-25T23:40:44.123456Z` (ISO 8601, RFC 3339).
     public var iso8601: String {
@@ -56,7 +56,8 @@ extension WallTime {
             + Self.digits(Int(microseconds), 6) + "Z"
     }
 
-    /// Reads such a time, with any number of decimals. Nil for anything else, and for years before 1970.
+    /// Parses a time in that format, with any number of decimals. Nil for other text and for years before
+    /// 1970.
     public init?(iso8601 text: String) {
         var rest = Array(text.utf8)[...]
         guard text.utf8.count <= 40, rest.popLast() == UInt8(ascii: "Z") else { return nil }
