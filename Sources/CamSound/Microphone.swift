@@ -1,6 +1,6 @@
 import CSound
-import Glibc
 import CamPlatform
+import Glibc
 
 /// What a microphone can do.
 public struct MicrophoneAbilities: Sendable, Hashable {
@@ -17,32 +17,32 @@ public final class Microphone: SoundSource {
 
     private let library: csound_library
     private let pcm: OpaquePointer
-    /// How many channels the device has, of which the first two are used at most.
+    /// The number of the device's channels; only the first two are used.
     private let deviceChannels: Int
     /// How many frames the driver holds at most.
     private let bufferFrames: Int
     private let encoding: SampleEncoding
-    /// Samples as the device has them; empty if they need no conversion.
+    /// Samples in the device's encoding; empty if they need no conversion.
     private let raw: UnsafeMutableRawBufferPointer
 
-    /// The rates that are believed, of devices and of measurements.
+    /// The plausible rates of devices and measurements.
     static let rates = 4_000...768_000
 
     /// How many frames are converted at once.
     private static let mostRawFrames = 9_600
-    /// How often there is something to read: a packet of sound is about as long.
+    /// The time between reads in microseconds, about a packet of sound.
     private static let periodTime: UInt32 = 20_000
-    /// What an encoder may take to open, or a machine under load to read again, in microseconds.
+    /// Longer than an encoder takes to open, or a machine under load to read again; in microseconds.
     private static let bufferTime: UInt32 = 2_000_000
-    /// A time that a driver claims for its samples is not further from now.
+    /// The greatest plausible distance of a driver's timestamp from now.
     private static let credibleAge = Duration.seconds(2)
 
-    /// Opens a microphone, which begins to record: what is not read within two seconds is lost.
-    /// - Parameter name: ALSA's, such as `default` or `plughw:CARD=C920,DEV=0`.
+    /// Opens a microphone and starts recording. Samples not read within two seconds are lost.
+    /// - Parameter name: the ALSA name, such as `default` or `plughw:CARD=C920,DEV=0`.
     public init(_ name: String) throws(SoundError) {
         let library = try Self.load(for: name)
         var pcm: OpaquePointer?
-        // Without SND_PCM_NONBLOCK it would wait until a busy one is free.
+        // Without SND_PCM_NONBLOCK, opening a busy device would wait until it is free.
         try Self.check(
             library.pcm_open(&pcm, name, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK)), name, library)
         guard let pcm else { throw SoundError(.notFound, name) }
@@ -90,12 +90,13 @@ public final class Microphone: SoundSource {
             encoding.convert(UnsafeRawBufferPointer(raw), into: UnsafeMutableBufferPointer(rebasing: samples))
         }
         keepFirstChannels(room, min(frames, count))
-        // The time is that of the newest sample, some of which may still be unread.
+        // The timestamp belongs to the newest sample, which may still be unread.
         let unread = format.duration(of: max(0, waiting - frames))
         return SoundReading(frames: min(frames, count), end: credible(time) - unread)
     }
 
-    /// Moves the channels that are used together: nobody knows where those of an interface with many are.
+    /// Keeps the first channels and drops the others: the layout of an interface with many channels is
+    /// unknown.
     private func keepFirstChannels(_ samples: UnsafeMutableBufferPointer<Int16>, _ frames: Int) {
         guard deviceChannels > format.channels else { return }
         for frame in 0..<frames {
@@ -105,7 +106,7 @@ public final class Microphone: SoundSource {
         }
     }
 
-    /// What a microphone can do, without recording: its rates and channels.
+    /// Returns a microphone's rates and channels, without recording.
     /// - Throws: if it cannot be opened, for example because another program records from it.
     public static func abilities(of name: String) throws(SoundError) -> MicrophoneAbilities {
         let library = try load(for: name)
@@ -135,7 +136,7 @@ public final class Microphone: SoundSource {
         return (now - claimed).magnitude < Self.credibleAge ? claimed : now
     }
 
-    /// Continues after an overrun or a suspended machine: the times of what follows show what is missing.
+    /// Continues after an overrun or a suspended machine: the next timestamps show how much is missing.
     private func recover(from code: Int32) throws(SoundError) -> SoundReading? {
         switch -code {
         case EPIPE: overruns += 1
@@ -167,7 +168,7 @@ public final class Microphone: SoundSource {
         return library
     }
 
-    /// What a device has granted.
+    /// The parameters that a device has accepted.
     private struct Setup {
         let format: SoundFormat
         let deviceChannels: Int
@@ -175,7 +176,7 @@ public final class Microphone: SoundSource {
         let encoding: SampleEncoding
     }
 
-    /// Asks for 16 bits at our own rate, in one or two channels, and takes what is nearest.
+    /// Asks for 16 bits at `SoundCodec.rate`, in one or two channels, and accepts the nearest parameters.
     private static func configure(
         _ pcm: OpaquePointer, _ name: String, _ library: csound_library
     ) throws(SoundError) -> Setup {
@@ -183,7 +184,7 @@ public final class Microphone: SoundSource {
         try check(library.hw_params_malloc(&hardware), name, library)
         defer { library.hw_params_free(hardware) }
         try check(library.hw_params_any(pcm, hardware), name, library)
-        // Not by ALSA, whose resampling is worse than ours, and would be another one.
+        // No resampling by ALSA: it is worse than ours, and would be done in addition.
         _ = library.hw_params_set_rate_resample(pcm, hardware, 0)
         try check(
             library.hw_params_set_access(pcm, hardware, SND_PCM_ACCESS_RW_INTERLEAVED), name, library)
@@ -207,7 +208,7 @@ public final class Microphone: SoundSource {
             deviceChannels: Int(channels), bufferFrames: Int(clamping: bufferSize), encoding: encoding)
     }
 
-    /// Chooses 16 bits, or what loses least of what the device has.
+    /// Chooses 16 bits, or else the encoding that loses least.
     private static func setEncoding(
         _ pcm: OpaquePointer, _ hardware: OpaquePointer?, _ name: String, _ library: csound_library
     ) throws(SoundError) -> SampleEncoding {
@@ -219,7 +220,7 @@ public final class Microphone: SoundSource {
             .refused(reason: "its samples are neither of 16, 24 or 32 bits nor floating point"), name)
     }
 
-    /// Has the time of the newest sample taken on the clock that pictures have.
+    /// Makes the device stamp its newest sample on the monotonic clock, as cameras stamp pictures.
     private static func stampTimes(
         _ pcm: OpaquePointer, everyFrames count: snd_pcm_uframes_t, _ name: String, _ library: csound_library
     ) throws(SoundError) {
@@ -232,5 +233,65 @@ public final class Microphone: SoundSource {
             library.sw_params_set_tstamp_type(pcm, software, SND_PCM_TSTAMP_TYPE_MONOTONIC), name, library)
         try check(library.sw_params_set_avail_min(pcm, software, count), name, library)
         try check(library.sw_params(pcm, software), name, library)
+    }
+}
+
+// MARK: - Sample encodings
+
+/// How a microphone writes its samples, in the order of preference.
+enum SampleEncoding: CaseIterable {
+    case int16
+    case int32
+    /// In three bytes, the lowest first.
+    case int24Packed
+    /// In the lower three of four bytes.
+    case int24
+    case float
+
+    /// The ALSA constant.
+    var format: snd_pcm_format_t {
+        switch self {
+        case .int16: SND_PCM_FORMAT_S16
+        case .int32: SND_PCM_FORMAT_S32
+        case .int24Packed: SND_PCM_FORMAT_S24_3LE
+        case .int24: SND_PCM_FORMAT_S24
+        case .float: SND_PCM_FORMAT_FLOAT
+        }
+    }
+
+    /// In bytes.
+    var sampleSize: Int {
+        switch self {
+        case .int16: 2
+        case .int24Packed: 3
+        case .int32, .int24, .float: 4
+        }
+    }
+
+    /// Converts samples until `samples` is full.
+    /// - Parameter bytes: at least as many samples, suitably aligned.
+    func convert(_ bytes: UnsafeRawBufferPointer, into samples: UnsafeMutableBufferPointer<Int16>) {
+        for index in samples.indices { samples[index] = sample(at: index * sampleSize, of: bytes) }
+    }
+
+    private func sample(at offset: Int, of bytes: UnsafeRawBufferPointer) -> Int16 {
+        switch self {
+        case .int16: bytes.load(fromByteOffset: offset, as: Int16.self)
+        case .int32: Self.rounded(bytes.load(fromByteOffset: offset, as: Int32.self))
+        case .int24Packed:
+            Self.rounded(
+                Int32(bytes[offset]) << 8 | Int32(bytes[offset + 1]) << 16
+                    | Int32(Int8(bitPattern: bytes[offset + 2])) << 24)
+        // The highest byte is undefined.
+        case .int24: Self.rounded(bytes.load(fromByteOffset: offset, as: Int32.self) << 8)
+        case .float: Self.rounded(bytes.load(fromByteOffset: offset, as: Float.self))
+        }
+    }
+
+    private static func rounded(_ sample: Int32) -> Int16 { Int16(clamping: (Int(sample) + 0x8000) >> 16) }
+
+    /// NaN becomes silence.
+    private static func rounded(_ sample: Float) -> Int16 {
+        sample.isNaN ? 0 : Int16(max(-32_768, min(32_767, (sample * 32_768).rounded())))
     }
 }

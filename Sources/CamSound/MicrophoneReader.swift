@@ -1,11 +1,12 @@
 import CamPlatform
 
-/// Opens a microphone, reads it, and opens it again when it was away, on a thread of its own: a driver, or a server that
-/// ALSA talks to, may hang at any of that, and nothing else waits for them.
+/// Opens a microphone, reads it, and reopens it after it was unplugged, on a separate thread: a driver or a
+/// sound server may hang in any of these calls, and must not block other threads.
 ///
-/// Everything public may be called from any thread; `take` from one only.
+/// Public members may be used from any thread, `take` from one thread only.
 public final class MicrophoneReader: @unchecked Sendable {
-    // Safe to share: mutable state is accessed with the lock held, but for what belongs to the reader's thread.
+    // Safe to share: mutable state is accessed with the lock held, except `room`, which only the reader's
+    // thread uses.
     private let open: @Sendable () throws(SoundError) -> any SoundSource
     private let monitor = Monitor()
     private var pending = Batch()
@@ -14,18 +15,18 @@ public final class MicrophoneReader: @unchecked Sendable {
     private var hasEnded = false
     private var lostReadings = 0
     private var sourceOverruns = 0
-    /// The reader's thread's.
+    /// Used only by the reader's thread.
     private let room = UnsafeMutableBufferPointer<Int16>.allocate(capacity: roomCapacity)
 
-    /// What has come of a microphone since the last look, oldest first.
+    /// The events and samples of a microphone since the previous batch, oldest first.
     public struct Batch: ~Copyable {
-        /// One thing that came.
+        /// An event.
         public enum Item: Sendable, Hashable {
             /// A microphone was opened.
             case opened(name: String, SoundFormat)
-            /// Samples, of which the batch has so many.
+            /// A reading, and the number of its samples in the batch.
             case samples(SoundReading, count: Int)
-            /// It is gone, or could not be opened.
+            /// The microphone is gone, or could not be opened.
             case lost(SoundError)
         }
 
@@ -37,7 +38,7 @@ public final class MicrophoneReader: @unchecked Sendable {
         /// Two seconds in two channels.
         fileprivate static let capacity = 2 * 2 * SoundCodec.rate
 
-        /// An empty one.
+        /// Creates an empty batch.
         public init() { items.reserveCapacity(256) }
 
         deinit { samples.deallocate() }
@@ -52,7 +53,7 @@ public final class MicrophoneReader: @unchecked Sendable {
     private static let roomCapacity = 19_200
     /// How long one wait for samples may last.
     private static let wait = Duration.milliseconds(100)
-    /// The pause where a microphone says at once that there is nothing.
+    /// The pause after a read that returned at once without samples.
     private static let shortPause = Duration.milliseconds(20)
     /// The pause between attempts to open a microphone.
     private static let pause = Duration.seconds(1)
@@ -61,14 +62,14 @@ public final class MicrophoneReader: @unchecked Sendable {
     /// - Parameter open: opens the microphone, on the reader's thread.
     public init?(open: @escaping @Sendable () throws(SoundError) -> any SoundSource) {
         self.open = open
-        // It keeps the reader alive until it returns, however late that is.
+        // The thread keeps the reader alive until it ends, even if a call hangs.
         guard let thread = WorkerThread(body: { [self] in run() }) else { return nil }
         thread.detach()
     }
 
     deinit { room.deallocate() }
 
-    /// Waits for the outcome of the first attempt to open the microphone; nil if there is none in time.
+    /// Waits for the result of the first attempt to open the microphone; nil if the deadline passes first.
     public func firstFormat(until deadline: Instant) -> Result<SoundFormat, SoundError>? {
         monitor.withLock {
             while first == nil, .now < deadline { monitor.wait(until: deadline) }
@@ -76,8 +77,8 @@ public final class MicrophoneReader: @unchecked Sendable {
         }
     }
 
-    /// Waits until something has come, and swaps it for an empty batch.
-    /// - Returns: whether something has come before the deadline.
+    /// Waits for events, and swaps the pending batch for an empty one.
+    /// - Returns: whether there were events before the deadline.
     public func take(into batch: inout Batch, until deadline: Instant) -> Bool {
         batch.removeAll()
         return monitor.withLock {
@@ -87,7 +88,7 @@ public final class MicrophoneReader: @unchecked Sendable {
         }
     }
 
-    /// How often samples were lost because they were not read, or not taken, in time.
+    /// The number of losses because samples were not read or not taken in time.
     public var overruns: Int { monitor.withLock { sourceOverruns + lostReadings } }
 
     /// Closes the microphone.
@@ -115,7 +116,7 @@ public final class MicrophoneReader: @unchecked Sendable {
         }
     }
 
-    /// Reads an open microphone until it fails, or is no longer wanted.
+    /// Reads an open microphone until it fails or the reader is stopped.
     private func read(_ source: any SoundSource) throws(SoundError) {
         let format = source.format
         let past = monitor.withLock { sourceOverruns }
@@ -132,8 +133,8 @@ public final class MicrophoneReader: @unchecked Sendable {
         }
     }
 
-    /// Waits, unless the microphone is no longer wanted.
-    /// - Returns: whether it is not.
+    /// Waits until the time has passed or the reader is stopped.
+    /// - Returns: whether the reader is stopped.
     private func pauses(for duration: Duration) -> Bool {
         let end = Instant.now + duration
         return monitor.withLock {
@@ -145,14 +146,14 @@ public final class MicrophoneReader: @unchecked Sendable {
     private func add(_ item: Batch.Item, _ note: () -> Void) {
         monitor.withLock {
             note()
-            // The same failure again is no news.
+            // Repeated failures are reported once.
             if case .lost = item, case .lost? = pending.items.last { return }
             pending.items.append(item)
             monitor.signal()
         }
     }
 
-    /// Makes room: the newest samples are those that belong to the pictures that come.
+    /// Drops all pending samples to make room: only the newest ones match the pictures still to come.
     private func dropSamples() {
         let count = pending.items.count
         pending.items.removeAll { if case .samples = $0 { true } else { false } }

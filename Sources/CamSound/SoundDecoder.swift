@@ -4,7 +4,7 @@ import CamPlatform
 
 /// Decodes sound with libavcodec to what a loudspeaker takes: interleaved samples of 16 bits. Used by one thread.
 public final class SoundDecoder {
-    /// How the samples are that it returns.
+    /// The format of the decoded samples.
     public let output: SoundFormat
 
     private let name: String
@@ -15,11 +15,11 @@ public final class SoundDecoder {
     private var resampler: SoundResampler?
     private var samples: [Int16] = []
 
-    /// More is no sound, and would need memory without end.
+    /// Other rates are invalid, and a very high one would exhaust memory.
     private static let rates = 4_000...768_000
 
     /// Opens a decoder.
-    /// - Parameter output: how the samples shall be, of one or two channels.
+    /// - Parameter output: the format of the decoded samples, with one or two channels.
     public init(_ description: SoundDescription, output: SoundFormat) throws(SoundError) {
         cffmpeg_keep_log()
         cffmpeg_clear_log()
@@ -64,8 +64,8 @@ public final class SoundDecoder {
     }
 
     /// Decodes a packet.
-    /// - Parameter body: gets the samples, which must not be used after the call; called as often as there are some, and
-    ///   not for a packet that is damaged.
+    /// - Parameter body: receives samples, which must not be used after the call. Called once for each
+    ///   decoded frame, and not at all for a damaged packet.
     public func decode(
         _ coded: SoundPacket, _ body: (UnsafeBufferPointer<Int16>) -> Void
     ) throws(SoundError) {
@@ -84,7 +84,8 @@ public final class SoundDecoder {
         }
     }
 
-    /// Plays what comes slower, so that it lasts longer by so much within the next second, or shorter if negative.
+    /// Slows the following samples down so that the next second lasts longer by `duration`, or shorter if
+    /// negative.
     public func stretch(by duration: Duration) {
         resampler?.stretch(by: duration.inSeconds * Double(output.rate), drift: 0)
     }
@@ -114,7 +115,7 @@ public final class SoundDecoder {
         }
     }
 
-    /// What stretching and rounding add, in frames.
+    /// Room for the frames that stretching and rounding add.
     private static let spare = 256
 
     private static func reason(_ result: Int32) -> String {

@@ -4,7 +4,7 @@ import CamPlatform
 
 /// Codes samples with libavcodec. Used by one thread.
 public final class SoundEncoder {
-    /// What a container declares.
+    /// The coded stream, as a container declares it.
     public let description: SoundDescription
 
     private let codec: SoundCodec
@@ -12,16 +12,16 @@ public final class SoundEncoder {
     private let frame: UnsafeMutablePointer<AVFrame>
     private let packet: UnsafeMutablePointer<AVPacket>
     private var pool = SoundPacketPool()
-    /// Frames in `frame` so far.
+    /// The number of frames filled into `frame`.
     private var filled = 0
-    /// Frames before it.
+    /// The number of frames before the first frame in `frame`.
     private var position: Int64 = 0
 
-    /// The planes or interleaved samples where the next frames go.
+    /// Pointers to the storage of the next frames: one for each plane, or one for interleaved samples.
     typealias Planes = InlineArray<8, UnsafeMutablePointer<UInt8>?>
 
     /// Opens an encoder.
-    /// - Parameter bitRate: bits a second, of which the codec may use less; nil for the usual.
+    /// - Parameter bitRate: bits a second, which the codec need not use up; nil for the usual rate.
     public init(_ codec: SoundCodec, channels: Int, bitRate: Int? = nil) throws(SoundError) {
         cffmpeg_keep_log()
         cffmpeg_clear_log()
@@ -71,12 +71,12 @@ public final class SoundEncoder {
     /// The samples that it takes.
     var sampleFormat: AVSampleFormat { codec.sampleFormat }
 
-    /// Has the next frames filled in, and codes them once there are enough.
+    /// Lets the caller fill in the next frames, and encodes a packet once it has enough frames.
     /// - Parameters:
-    ///   - start: when the first of all frames was captured.
-    ///   - write: gets where they go and how many at most, and returns how many it wrote.
-    ///   - deliver: takes what is coded.
-    /// - Returns: how many were written, and how many there was room for.
+    ///   - start: the capture time of the very first frame.
+    ///   - write: receives the storage and the room in frames, and returns the number of frames written.
+    ///   - deliver: receives coded packets.
+    /// - Returns: the number of frames written, and the room that there was.
     func fill(
         start: Instant, _ write: (inout Planes, Int) -> Int, _ deliver: (SoundPacket) -> Void
     ) throws(SoundError) -> (written: Int, room: Int) {
@@ -91,15 +91,15 @@ public final class SoundEncoder {
         return (written, room)
     }
 
-    /// Writes silence where the next frames go.
+    /// Fills the storage of the next frames with silence.
     /// - Returns: the number of frames.
     func silence(in planes: inout Planes, frames: Int) -> Int {
         for plane in 0..<planeCount { planes[plane]?.initialize(repeating: 0, count: frames * stride) }
         return frames
     }
 
-    /// Jumps ahead in time without coding anything, between two packets only.
-    /// - Returns: whole packets of frames, as many as fit; nil within a packet.
+    /// Jumps ahead in time without encoding. Possible only between two packets.
+    /// - Returns: the number of frames skipped, a multiple of the packet length; nil within a packet.
     func skip(_ frames: Int) -> Int? {
         guard filled == 0 else { return nil }
         let jump = frames / description.packetFrames * description.packetFrames
@@ -128,7 +128,7 @@ public final class SoundEncoder {
             guard let made else { throw Self.noMemory(codec) }
             deliver(made)
         }
-        // The encoder may refer to the samples still.
+        // The encoder may still refer to the samples.
         try check(av_frame_make_writable(frame))
     }
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Why there is no sound.
+/// Why sound cannot be recorded or played.
 public struct SoundError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is the matter.
     public enum Cause: Sendable, Hashable {
@@ -8,11 +8,11 @@ public struct SoundError: Error, Sendable, Hashable, CustomStringConvertible {
         case notFound
         case busy
         case noPermission
-        /// It was there, and is there no longer.
+        /// The microphone was unplugged.
         case gone
-        /// Its driver, or what ALSA talks to, does not respond.
+        /// The driver or the sound server does not respond.
         case hung
-        /// What ALSA says.
+        /// Refused by ALSA; the text is ALSA's reason.
         case refused(reason: String)
         case noEncoder(name: String)
         case encoderFailed(reason: String)
@@ -20,7 +20,7 @@ public struct SoundError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     public let cause: Cause
-    /// The microphone, as ALSA calls it, or the codec.
+    /// The ALSA name of the microphone, or the name of the codec.
     public let name: String
 
     /// Creates an error.
@@ -60,7 +60,7 @@ public struct SoundError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// - Parameter code: negative, as ALSA returns it.
+    /// - Parameter code: ALSA's negative error code.
     init(alsa code: Int32, _ name: String, reason: String) {
         switch -code {
         case ENOENT, ENXIO: self.init(.notFound, name)

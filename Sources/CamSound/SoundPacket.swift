@@ -1,7 +1,7 @@
 import CFFmpeg
 import CamPlatform
 
-/// Coded sound of some twenty milliseconds.
+/// A packet of coded sound, of about twenty milliseconds.
 ///
 /// Filled by a `SoundPacketPool` and constant from then on, until the pool finds that it holds the only reference:
 /// that justifies `@unchecked Sendable`.
@@ -42,7 +42,7 @@ public final class SoundPacket: @unchecked Sendable {
         try body(UnsafeRawBufferPointer(start: packet?.pointee.data, count: count))
     }
 
-    /// Takes over a packet's bytes in place of its own.
+    /// Replaces the bytes by moving another packet's bytes here.
     fileprivate func take(_ other: UnsafeMutablePointer<AVPacket>, timestamp: Instant, duration: Duration) {
         guard let packet else { return }
         av_packet_unref(packet)
@@ -51,14 +51,14 @@ public final class SoundPacket: @unchecked Sendable {
     }
 }
 
-/// Packets that are used again once nobody refers to them. Used by one thread.
+/// Reuses packets once all other references to them are gone. Used by one thread.
 struct SoundPacketPool {
     private var packets: [SoundPacket] = []
 
     /// Kept for reuse; more are created while outputs lag.
     private static let limit = 64
 
-    /// Returns a packet with the bytes of libavcodec's, which is empty then; nil if there is no memory.
+    /// Moves the bytes out of libavcodec's packet into a pooled one; nil if there is no memory.
     mutating func make(
         _ packet: UnsafeMutablePointer<AVPacket>, timestamp: Instant, duration: Duration
     ) -> SoundPacket? {

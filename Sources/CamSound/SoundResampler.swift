@@ -1,24 +1,24 @@
 import CFFmpeg
 import CSound
 
-/// Converts samples to those that an encoder or a loudspeaker takes, and follows the drift of a clock (libswresample).
-/// Used by one thread.
+/// Converts samples to the format of an encoder or a loudspeaker, and compensates the drift of a clock
+/// (libswresample). Used by one thread.
 final class SoundResampler {
     private let context: OpaquePointer
     /// The samples that it takes.
     let input: SoundFormat
-    /// Their kind.
+    /// The sample format of the input.
     let inputSamples: AVSampleFormat
     private let outputRate: Int
 
-    /// Over which the speed is changed: the longer, the finer the steps.
+    /// The seconds over which a change of speed applies: the longer, the finer the steps.
     private static let seconds = 8
-    /// No one hears a pitch that is a twentieth of a semitone off, besides the drift that is made up for.
+    /// The largest change of speed in addition to the drift: a twentieth of a semitone, which is inaudible.
     private static let largestChange = 0.003
 
     /// - Parameters:
-    ///   - inputSamples: the kind of samples that it takes.
-    ///   - format: the kind that it makes of them.
+    ///   - inputSamples: the sample format of the input.
+    ///   - format: the sample format of the output.
     init(
         _ input: SoundFormat, _ inputSamples: AVSampleFormat = AV_SAMPLE_FMT_S16, to output: SoundFormat,
         _ format: AVSampleFormat
@@ -33,7 +33,7 @@ final class SoundResampler {
             &context, &outLayout, format, Int32(output.rate), &inLayout, inputSamples,
             Int32(input.rate), 0, nil)
         guard result == 0, let context else { throw Self.failure(result) }
-        // So that it resamples even between equal rates; without interpolation, changes of speed are rough.
+        // Resample even between equal rates; without interpolation, changes of speed are rough.
         av_opt_set_int(UnsafeMutableRawPointer(context), "flags", Int64(SWR_FLAG_RESAMPLE), 0)
         av_opt_set_int(UnsafeMutableRawPointer(context), "linear_interp", 1, 0)
         // Between 256 phases interpolation is exact enough; 1024, the default, take 160 kB.
@@ -52,13 +52,13 @@ final class SoundResampler {
         swr_free(&owned)
     }
 
-    /// Frames of the output that are still inside.
+    /// The frames of output that the resampler still holds.
     var delay: Int { Int(swr_get_delay(context, Int64(outputRate))) }
 
     /// Converts frames.
     /// - Parameters:
-    ///   - samples: interleaved; nil for what is still inside.
-    ///   - room: frames of output at most.
+    ///   - samples: interleaved; nil to drain the frames that the resampler still holds.
+    ///   - room: the most frames of output.
     /// - Returns: the frames written.
     func convert(
         _ samples: UnsafePointer<Int16>?, frames: Int, into planes: inout SoundEncoder.Planes, room: Int
@@ -75,7 +75,7 @@ final class SoundResampler {
         return written
     }
 
-    /// The same for samples of any kind, in planes or interleaved.
+    /// Converts samples of any format, planar or interleaved.
     func convert(
         _ planes: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, frames: Int,
         into targets: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, room: Int

@@ -1,14 +1,14 @@
 import CamPlatform
 
-/// Makes one stream of sound without gaps out of what microphones deliver, on the clock of the pictures.
+/// Turns the readings of microphones into one stream of sound without gaps, on the clock of the pictures.
 ///
-/// The sound card's clock runs faster or slower than the machine's: the samples are stretched by as much, some millionths,
-/// which nobody hears. What is missing becomes silence of the same length, and what comes twice is left out. Used by one
-/// thread.
+/// The sound card's clock runs some millionths faster or slower than the machine's clock; stretching the
+/// samples accordingly is inaudible. Missing samples become silence of the same length, and repeated samples
+/// are dropped. Used by one thread.
 public final class SoundTimeline {
-    /// What has been done to the sound.
+    /// The corrections so far.
     public private(set) var statistics = SoundStatistics()
-    /// The samples a second that the microphone delivers, where they are not those that it says.
+    /// The measured sample rate of the microphone; nil if it matches the declared rate.
     public private(set) var falseRate: Int?
 
     private let encoder: SoundEncoder
@@ -22,22 +22,23 @@ public final class SoundTimeline {
         var resampler: SoundResampler
         var clock: SoundClock
         var meter = SoundRateMeter()
-        /// Whether what it delivers continues the sound so far.
+        /// Whether the next samples continue the sound so far.
         var isAligned = false
     }
 
-    /// A microphone whose rate differs by more from what it says is not adrift: the rate is another one.
+    /// The largest deviation that counts as drift; a microphone with a larger one has another rate than it
+    /// declares.
     private static let largestDrift = 0.01
-    /// A difference in time that would take too long to make up for by stretching.
+    /// A larger difference in time would take too long to correct by stretching.
     private static let largestError = Duration.milliseconds(40)
-    /// More silence than this is a jump in the packets' times, because a process may stand still for hours.
+    /// A longer silence becomes a jump in the packets' times, because a process may be stopped for hours.
     private static let longestSilence = Duration.seconds(10)
-    /// libswresample keeps room for several times the frames that it is given at once, for good.
+    /// The most frames converted at once: libswresample permanently allocates several times as many.
     private static let longestPiece = 256
 
     /// - Parameters:
-    ///   - start: when its first sample is captured.
-    ///   - deliver: takes coded sound.
+    ///   - start: the capture time of the first sample.
+    ///   - deliver: receives coded sound.
     public init(_ encoder: SoundEncoder, start: Instant, deliver: @escaping (SoundPacket) -> Void) {
         (self.encoder, self.start, self.deliver) = (encoder, start, deliver)
     }
@@ -47,7 +48,7 @@ public final class SoundTimeline {
         start + encoder.format.duration(of: Int(encoder.count) + (input?.resampler.delay ?? 0))
     }
 
-    /// Begins with a microphone.
+    /// Starts taking the samples of a microphone.
     public func connect(_ format: SoundFormat) throws(SoundError) {
         try disconnect()
         input = Input(
@@ -56,14 +57,14 @@ public final class SoundTimeline {
         falseRate = nil
     }
 
-    /// Ends with a microphone: what follows is silence.
+    /// Stops taking samples; silence follows until the next microphone.
     public func disconnect() throws(SoundError) {
         if let input { try push(nil, 0, through: input.resampler) }
         input = nil
     }
 
-    /// Takes what a microphone has delivered.
-    /// - Parameter samples: interleaved; all of the reading's.
+    /// Takes a reading of the connected microphone.
+    /// - Parameter samples: all samples of the reading, interleaved.
     public func take(_ reading: SoundReading, _ samples: UnsafeBufferPointer<Int16>) throws(SoundError) {
         guard input != nil, let base = samples.baseAddress else { return }
         statistics.readings += 1
@@ -88,14 +89,14 @@ public final class SoundTimeline {
             by: (readingEnd - end).inSeconds * Double(encoder.format.rate), drift: drift ?? 0)
     }
 
-    /// Adds silence for what is missing up to a time.
+    /// Adds silence up to a time.
     public func fillSilence(until time: Instant) throws(SoundError) {
         var missing = encoder.format.frames(in: time - end)
         guard missing > 0 else { return }
         statistics.silence += encoder.format.duration(of: missing)
         if let input {
             try push(nil, 0, through: input.resampler)
-            // Its samples before the silence are gone.
+            // The drained resampler is replaced: it must not blend later samples with earlier ones.
             self.input?.resampler = try resampler(input.microphone, rate: input.resampler.input.rate)
             self.input?.isAligned = false
         }
@@ -113,7 +114,7 @@ public final class SoundTimeline {
         }
     }
 
-    /// Sends samples through the resampler; nil for what is still inside.
+    /// Sends samples through the resampler; nil drains the resampler.
     private func push(
         _ samples: UnsafePointer<Int16>?, _ frames: Int, through resampler: SoundResampler
     ) throws(SoundError) {
@@ -126,7 +127,7 @@ public final class SoundTimeline {
         } while count > 0
     }
 
-    /// Sends a piece, and takes all that comes out.
+    /// Sends a piece through the resampler, and encodes all of its output.
     private func pushPiece(
         _ samples: UnsafePointer<Int16>?, _ frames: Int, through resampler: SoundResampler
     ) throws(SoundError) {
@@ -139,12 +140,12 @@ public final class SoundTimeline {
                     resampler.convert(samples, frames: frames, into: &planes, room: room)
                 }, deliver)
             isFull = written == room
-            // The rest is inside.
+            // The resampler holds the rest.
             frames = 0
         }
     }
 
-    /// Converts from the rate that a microphone has, if that is not the one it says.
+    /// Switches to the measured rate if a microphone's declared rate is wrong.
     private func correctRate(_ reading: SoundReading) throws(SoundError) {
         guard let measured = input?.meter.add(reading), let input else { return }
         let rate = Int(measured.rounded())
@@ -166,17 +167,107 @@ public final class SoundTimeline {
     }
 }
 
-/// What has been done to a recording's sound.
+/// Corrections to a recording's sound.
 public struct SoundStatistics: Sendable, Hashable {
     /// How often a microphone delivered samples.
     public var readings = 0
-    /// How much silence there is in place of what was missing.
+    /// The silence that replaces missing samples.
     public var silence = Duration.zero
-    /// How much faster the latest microphone's clock is than this machine's, times a million; nil until it is known.
+    /// How much faster than this machine's clock the latest microphone's clock is, in millionths; nil until
+    /// known.
     public var drift: Double?
-    /// The samples a second of the latest microphone whose rate was not the one that it said.
+    /// The measured sample rate of the latest microphone that declared a wrong rate.
     public var falseRate: Int?
 
     /// None.
     public init() {}
+}
+
+// MARK: - The microphone's clock
+
+/// Smooths the drivers' capture times of samples, and measures the drift of the sampling clock.
+///
+/// A delay-locked loop of second order (F. Adriaensen, "Using a DLL to filter time", 2005): times jitter by a
+/// millisecond and more, because drivers notice samples late, but the clock that makes them is steady.
+struct SoundClock {
+    /// Seconds that a sample should take.
+    private let nominalPeriod: Double
+    /// Seconds that a sample takes, as measured.
+    private var period: Double
+    /// The smoothed end of the samples so far; nil before the first reading.
+    private var end: Instant?
+    /// The seconds of sound measured so far.
+    private var seconds = 0.0
+
+    /// The bandwidths of the loop in hertz: fast at first, then slow enough to ignore jitter.
+    private static let (firstBandwidth, bandwidth) = (0.5, 0.05)
+    private static let learningTime = 4.0
+    /// A larger difference from the expected time means that samples are missing or were repeated.
+    private static let largestStep = Duration.milliseconds(60)
+
+    /// - Parameter rate: the best known sample rate.
+    init(rate: Double) {
+        nominalPeriod = 1 / rate
+        period = nominalPeriod
+    }
+
+    /// Takes the next reading.
+    /// - Returns: the smoothed end of the reading, and whether it continues the previous readings.
+    mutating func take(_ reading: SoundReading) -> (end: Instant, continues: Bool) {
+        let duration = Double(reading.frames) * period
+        let expected = end.map { $0 + .nanoseconds(Int64(duration * 1e9)) }
+        guard let expected, (reading.end - expected).magnitude <= Self.largestStep else {
+            end = reading.end
+            return (reading.end, false)
+        }
+        let error = (reading.end - expected).inSeconds
+        seconds += duration
+        let omega = 2 * Double.pi * (seconds < Self.learningTime ? Self.firstBandwidth : Self.bandwidth)
+        // A long reading must not overcorrect.
+        let step = min(omega * duration, 0.5)
+        let smoothed = expected + .nanoseconds(Int64(error * step * 2.0.squareRoot() * 1e9))
+        period += error * step * step / Double(max(1, reading.frames))
+        end = smoothed
+        return (smoothed, true)
+    }
+
+    /// How much faster than nominal the microphone's clock is, in millionths; nil until it is known.
+    var drift: Double? { seconds < 2 * Self.learningTime ? nil : (nominalPeriod / period - 1) * 1e6 }
+}
+
+// MARK: - The microphone's rate
+
+/// Measures the sample rate that a microphone really has, whatever rate it declares.
+///
+/// Each measurement takes two seconds. Lost samples and late timestamps spoil single measurements, but not
+/// three in the same way.
+struct SoundRateMeter {
+    private var start: Instant?
+    private var frames = 0
+    /// The latest measurements.
+    private var rates: [Double] = []
+
+    private static let window = Duration.seconds(2)
+    private static let count = 3
+    /// By which part the measurements may differ.
+    private static let agreement = 0.005
+
+    /// Takes the next reading.
+    /// - Returns: the sample rate, once three measurements in a row agree.
+    mutating func add(_ reading: SoundReading) -> Double? {
+        guard let start else {
+            start = reading.end
+            return nil
+        }
+        frames += reading.frames
+        let elapsed = reading.end - start
+        guard elapsed >= Self.window else { return nil }
+        if rates.count == Self.count { rates.removeFirst() }
+        rates.append(Double(frames) / elapsed.inSeconds)
+        (self.start, frames) = (reading.end, 0)
+        guard rates.count == Self.count, let least = rates.min(), let most = rates.max(),
+            most - least <= least * Self.agreement
+        else { return nil }
+        return rates.reduce(0, +) / Double(Self.count)
+    }
 }

@@ -62,3 +62,104 @@ final class InputFile {
     /// Reads from the beginning again.
     func rewind() { position = 0 }
 }
+
+// MARK: - Truncation
+
+/// The length of a file when it was opened. Distinguishes a file that was truncated while being read from one
+/// that has simply ended.
+public struct FileLength: Sendable {
+    private let descriptor: Int32
+    /// `nil` unless it is a regular file.
+    private let original: off_t?
+
+    /// Takes the length of an open file, whose descriptor stays the caller's.
+    public init(descriptor: Int32) {
+        (self.descriptor, original) = (descriptor, Self.length(of: descriptor))
+    }
+
+    /// Whether it is shorter than it was. Growing is fine: a recording in progress does.
+    public var hasShrunk: Bool {
+        guard let original, let current = Self.length(of: descriptor) else { return false }
+        return current < original
+    }
+
+    private static func length(of descriptor: Int32) -> off_t? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return status.st_size
+    }
+}
+
+// MARK: - Decoder configuration records
+
+extension DecoderConfigurationRecord {
+    /// Reads a file with the content of an avcC or hvcC box, as `camrec inspect --avcc-record` writes it.
+    public init(path: String) throws(InputError) {
+        let file = try InputFile(path: path)
+        // Longer than any record: 31 and 255 sets of H.264, and more than any stream has of H.265's.
+        guard let record = DecoderConfigurationRecord(try file.read().bytes) else {
+            throw InputError(
+                .malformed(
+                    "this is not a decoder configuration record (avcC or hvcC); camrec inspect --avcc-record writes one"
+                ), input: path)
+        }
+        self = record
+    }
+}
+
+// MARK: - Errors
+
+/// Why an input could not be read. `description` is one line: thing, cause, next step.
+public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The cause.
+    public enum Kind: Sendable, Equatable {
+        case notOpened(errno: Int32)
+        /// A folder, a pipe or a device, which cannot be read twice.
+        case notAFile
+        case readFailed(errno: Int32)
+        /// The file was truncated while it was read.
+        case shrunk
+        /// The file's content is invalid; the text says how.
+        case malformed(String)
+        /// The file contradicts the request; the text says how.
+        case contradiction(String)
+        /// libavformat, which containers need, is missing.
+        case noContainerLibrary(name: String, reason: String)
+        /// Reading was interrupted.
+        case interrupted
+    }
+
+    /// The cause.
+    public let kind: Kind
+    /// The path.
+    public let input: String
+
+    /// An error of an input.
+    public init(_ kind: Kind, input: String) {
+        self.kind = kind
+        self.input = input
+    }
+
+    /// What is wrong, without the file's name.
+    public var problem: String {
+        if case .malformed(let problem) = kind { problem } else { description }
+    }
+
+    public var description: String {
+        switch kind {
+        case .notOpened(ENOENT) where input.contains("://"):
+            "\(input): this command reads files, not addresses; save the stream first: camplay --save FILE tcp://HOST:PORT"
+        case .notOpened(ENOENT): "\(input): no such file; check the name"
+        case .notOpened(let code):
+            "cannot open \(input): \(String(cString: strerror(code))); check its permissions"
+        case .notAFile: "\(input) is not a file; give a recorded file"
+        case .readFailed(let code):
+            "\(input): reading failed: \(String(cString: strerror(code))); check the disk"
+        case .shrunk: "\(input) became shorter while it was read: another program is changing it; read a copy"
+        case .malformed(let problem), .contradiction(let problem): "\(input): \(problem)"
+        case .noContainerLibrary(let name, let reason):
+            "cannot read \(input): containers need \(name) (\(reason)); install \(ContainerLibrary.package(of: name))"
+        case .interrupted: "\(input): stopped while reading"
+        }
+    }
+}

@@ -1,7 +1,7 @@
 import Bitstream
 import CamPictures
-import CamSound
 import CamPlatform
+import CamSound
 
 /// What a container declares about its stream, in addition to the stream itself.
 public struct StreamDescription: Sendable {
@@ -60,5 +60,26 @@ public struct StreamDescription: Sendable {
 extension Double {
     fileprivate func clamped(to range: ClosedRange<Double>) -> Double {
         Swift.min(Swift.max(self, range.lowerBound), range.upperBound)
+    }
+}
+
+extension StreamDescription {
+    /// Describes a stream from its parameter sets; nil without a sequence parameter set.
+    /// - Parameter reordering: how far the stream actually reorders, if known.
+    public init?(_ parameterSets: StreamParameterSets, reordering: Int? = nil) {
+        switch parameterSets.codec {
+        case .h264:
+            guard let set = parameterSets.h264.latestSequence else { return nil }
+            self.init(
+                codec: .h264, width: set.width, height: set.height, frameRate: set.frameRate,
+                reordering: reordering ?? set.maxNumReorderFrames,
+                color: set.vui_parameters?.colorEncoding)
+        case .hevc:
+            guard let set = parameterSets.hevc.latestSequence else { return nil }
+            self.init(
+                codec: .hevc, width: set.width, height: set.height, frameRate: set.pictureRate,
+                reordering: reordering ?? set.maxNumReorderPictures,
+                color: set.vui_parameters?.colorEncoding)
+        }
     }
 }

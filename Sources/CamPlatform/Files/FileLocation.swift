@@ -55,7 +55,7 @@ public final class FileLocation {
     /// The folder's path from the root; nil if it cannot be determined.
     public var folderPath: String? { Folder.absolute("/proc/self/fd/\(folder)") }
 
-    /// What is there; nil if nothing is. Links are not followed.
+    /// The status of the entry; nil if the name does not exist. Links are not followed.
     public var status: stat? {
         var status = stat()
         return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
@@ -64,8 +64,8 @@ public final class FileLocation {
     /// Removes the name.
     public func unlink() { _ = unlinkat(folder, name, 0) }
 
-    /// Whether the entry cannot be another user's: only its owner can write to the folder, or the entry
-    /// belongs to that owner, to root or to this process's user.
+    /// Whether no untrusted user can have put the entry here: only the owner can write to the folder, or the
+    /// entry belongs to that owner, to root or to this process's user.
     public func isTrusted(_ status: stat) -> Bool {
         var parent = stat()
         guard fstat(folder, &parent) == 0 else { return false }
@@ -137,4 +137,52 @@ public final class FileLocation {
     private var isProcess: Bool { files_is_process_folder(folder) != 0 }
 
     private var noFollow: Int32 { isProcess ? 0 : O_NOFOLLOW }
+}
+
+// MARK: - System calls that tests replace
+
+/// The system calls that some file systems do not support, or answer less fully than others. Tests replace them.
+package struct FileCalls: Sendable {
+    /// Takes an exclusive lock on an open file, without waiting (flock(2)). Returns 0, or errno.
+    package var lock: @Sendable (_ descriptor: Int32) -> Int32 = {
+        flock($0, LOCK_EX | LOCK_NB) == 0 ? 0 : errno
+    }
+    /// Reads the facts about a name in an open folder. Returns nil, with errno set, if that fails.
+    package var facts: @Sendable (_ folder: Int32, _ name: String) -> FileFacts? = {
+        FileFacts(path: $1, in: $0)
+    }
+    /// Creates a file without a name in an open folder (O_TMPFILE). Returns its descriptor, or -1 with errno.
+    package var openUnnamed: @Sendable (_ folder: Int32, _ mode: mode_t) -> Int32 = {
+        files_open_unnamed($0, $1)
+    }
+    /// Gives a file a second name in the same open folder (linkat(2)). Returns 0, or errno.
+    package var link: @Sendable (_ folder: Int32, _ from: [CChar], _ to: [CChar]) -> Int32 = {
+        linkat($0, $1, $0, $2, 0) == 0 ? 0 : errno
+    }
+    /// Gives an open file without a name one in an open folder (open(2), O_TMPFILE). Returns 0, or errno.
+    package var linkUnnamed: @Sendable (_ descriptor: Int32, _ folder: Int32, _ name: [CChar]) -> Int32 = {
+        linkat(AT_FDCWD, "/proc/self/fd/\($0)", $1, $2, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno
+    }
+    /// Renames a file in an open folder unless something has the new name (renameat2(2)). Returns 0, or errno.
+    package var renameNew: @Sendable (_ folder: Int32, _ from: [CChar], _ to: [CChar]) -> Int32 = {
+        files_rename_new($0, $1, $2) == 0 ? 0 : errno
+    }
+
+    /// The system's calls.
+    package init() {}
+}
+
+// MARK: - Locks
+
+/// A lock that keeps two writers from destroying each other's file.
+public enum WriteLock {
+    /// Locks an open file for writing, until the descriptor is closed. Only a process that can write the file can hold
+    /// this lock, so a reader cannot block a writer.
+    /// - Parameter descriptor: open for writing.
+    /// - Returns: false if another writer holds the lock; true also if the file system does not support locks.
+    public static func acquire(_ descriptor: Int32) -> Bool { files_lock_for_writing(descriptor) != 0 }
+
+    /// Whether a writer holds the lock of an open file.
+    /// - Parameter descriptor: not the descriptor that the writer uses.
+    public static func isHeld(_ descriptor: Int32) -> Bool { files_is_locked_for_writing(descriptor) != 0 }
 }

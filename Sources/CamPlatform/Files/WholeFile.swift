@@ -16,8 +16,9 @@ public enum WholeFile {
 
     /// Returns a file's bytes.
     /// - Parameters:
-    ///   - limit: the most bytes that it may have.
-    ///   - permissions: with any of these it is refused: `system(errno: EPERM)`, which reading has no other use for.
+    ///   - limit: the maximum size in bytes.
+    ///   - permissions: a file with any of these permissions is refused with `system(errno: EPERM)`, an error
+    ///     that reading itself does not cause.
     public static func read(
         _ path: String, atMost limit: Int, refusing permissions: mode_t = 0
     ) throws(Failure) -> [UInt8] {
@@ -30,7 +31,7 @@ public enum WholeFile {
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
         guard status.st_mode & permissions == 0 else { throw .system(errno: EPERM) }
         guard status.st_size <= limit else { throw .tooLong }
-        // A byte more, in case the file grows meanwhile.
+        // One extra byte detects a file that grows during the read.
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size) + 1)
         var count = 0
         while count < bytes.count {
@@ -47,5 +48,48 @@ public enum WholeFile {
         }
         guard count <= limit else { throw .tooLong }
         return Array(bytes.prefix(count))
+    }
+}
+
+// MARK: - Writing
+
+/// Writes a small file completely or not at all, and replaces any existing file.
+public enum ReplacingFile {
+    /// Why a file was not written.
+    public struct Failure: Error, Sendable, Equatable {
+        public let errno: Int32
+    }
+
+    /// Writes a file. An existing file stays in place until the new one is completely on the disk.
+    /// - Parameter mode: the file's permissions; the umask does not apply.
+    public static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(Failure) {
+        let location: FileLocation
+        do throws(FileLocation.Failure) { location = try FileLocation(path) } catch {
+            throw Failure(errno: error.errno)
+        }
+        let temporary = ".\(UInt64.random(in: 0 ... .max)).new"
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let descriptor = openat(location.folder, temporary, flags, 0o600)
+        guard descriptor >= 0 else { throw Failure(errno: errno) }
+        defer { close(descriptor) }
+        do throws(Failure) {
+            try write(bytes, to: descriptor)
+            guard fchmod(descriptor, mode) == 0, fsync(descriptor) == 0,
+                renameat(location.folder, temporary, location.folder, location.name) == 0
+            else { throw Failure(errno: errno) }
+        } catch {
+            unlinkat(location.folder, temporary, 0)
+            throw error
+        }
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw Failure(errno: count < 0 ? errno : EIO) }
+            rest = rest.dropFirst(count)
+        }
     }
 }

@@ -16,10 +16,10 @@ public enum ChildProcess {
     /// How long to wait for a killed process to end; one that hangs in the kernel never does.
     private static let lastPatience = Duration.seconds(1)
 
-    /// Runs a program and waits for its end. Standard error is this process's.
+    /// Runs a program and waits for its end. The child shares this process's standard error.
     /// - Parameters:
-    ///   - program: its file; by default this program's.
-    ///   - environment: as `NAME=VALUE`; nil for this process's.
+    ///   - program: the program's file; by default the running program.
+    ///   - environment: as `NAME=VALUE`; nil for the environment of this process.
     ///   - patience: how long it may write nothing, and how long it may take to end afterwards; nil for no limit.
     public static func run(
         program: String = "/proc/self/exe", _ arguments: [String], environment: [String]? = nil,
@@ -41,7 +41,7 @@ public enum ChildProcess {
         var output: [UInt8] = []
         let isRead = read(ends.0, patience: patience, into: &output)
         guard let patience else { return ending(of: child, output) }
-        // Before somebody waits for it: afterwards its number may be another process's.
+        // Before the child is waited for: afterwards another process may have its number.
         if !isRead { child.kill() }
         guard let waiting = ChildWait(child) else { return ending(of: child, output) }
         if isRead {
@@ -83,8 +83,8 @@ public enum ChildProcess {
     }
 }
 
-/// Waits for a child's end on a thread of its own, however late that is: a child that hangs in the kernel is no zombie
-/// when it ends at last.
+/// Waits for a child's end on a separate thread, however long that takes, so that even a child that hung in
+/// the kernel leaves no zombie.
 private final class ChildWait: Sendable {
     private let monitor = Monitor()
     private nonisolated(unsafe) var result: Result<SpawnedProcess.Ending, SpawnedProcess.Failure>?

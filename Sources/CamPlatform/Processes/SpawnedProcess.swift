@@ -3,8 +3,8 @@ import CLinux
 
 /// A child process that runs a program, without a shell.
 ///
-/// It inherits no descriptors but the standard ones, and begins like a program that a login starts: no signal is blocked
-/// or ignored, whatever this process and the threads of libraries do.
+/// It inherits only the standard descriptors, and starts with the default signal handling: no signal is
+/// blocked or ignored, whatever this process and its libraries' threads do.
 public struct SpawnedProcess: Sendable {
     private let identifier: pid_t
 
@@ -33,14 +33,15 @@ public struct SpawnedProcess: Sendable {
 
     /// Starts a program.
     /// - Parameters:
-    ///   - program: its file; a name without a slash is looked for in the folders of `PATH`.
+    ///   - program: the program's file; a name without a slash is looked up in the folders of `PATH`.
     ///   - arguments: without the program's name.
-    ///   - environment: as `NAME=VALUE`; nil for this process's.
-    ///   - input: becomes standard input; nil for this process's.
+    ///   - environment: as `NAME=VALUE`; nil for the environment of this process.
+    ///   - input: becomes standard input; nil for the standard input of this process.
     ///   - output: becomes standard output.
-    ///   - limit: the one that this process raised; nil to pass on the limit in force.
-    ///   - hasOwnSession: whether it has no terminal: Ctrl-C leaves it alone, and what asks for a password there fails
-    ///     in place of being stopped.
+    ///   - limit: the limit that this process raised, to be reset for the child; nil to pass on the limit in
+    ///     force.
+    ///   - hasOwnSession: whether the child runs in a session without a terminal: Ctrl-C does not reach it,
+    ///     and a password prompt fails instead of stopping the child.
     public init(
         _ program: String, _ arguments: [String], environment: [String]? = nil, input: Int32? = nil,
         output: Int32, limit: DescriptorLimit? = nil, hasOwnSession: Bool = false
@@ -68,10 +69,10 @@ public struct SpawnedProcess: Sendable {
         identifier = child
     }
 
-    /// Ends it at once.
+    /// Kills the process (SIGKILL).
     public func kill() { _ = Glibc.kill(identifier, SIGKILL) }
 
-    /// Waits for its end. Call it once, after which the process is forgotten.
+    /// Waits for the end of the process and reaps it. Call it only once.
     public func wait() throws(Failure) -> Ending {
         var status: Int32 = 0
         while waitpid(identifier, &status, 0) < 0 {
@@ -92,8 +93,8 @@ public struct DescriptorLimit: Sendable {
 
     init(count: Int, original: rlimit = rlimit()) { (self.count, self.original) = (count, original) }
 
-    /// Raises the limit as far as the system allows. Programs that a user starts get 1024 only for the sake of old ones,
-    /// and many clients need more.
+    /// Raises the limit as far as the system allows. The default of 1024 exists only for old programs that
+    /// use select(2), and many clients need more.
     public static func raise() -> DescriptorLimit {
         var limit = rlimit()
         processes_get_descriptor_limit(&limit)
@@ -104,14 +105,15 @@ public struct DescriptorLimit: Sendable {
             count: Int(clamping: isRaised ? limit.rlim_cur : original.rlim_cur), original: original)
     }
 
-    /// Where the descriptors begin that are left for files, cameras and GPUs, which open some at any time.
+    /// The lowest descriptor that is reserved for files, cameras and GPUs, which may open more at any time.
     /// - Parameter outputs: how many outputs there are.
     public func reserve(outputs: Int) -> Int {
         max(0, count - outputs * Self.perOutput - min(count / 4, Self.mostElse))
     }
 
-    /// The next file and its timestamps, its folder, and the journal.
+    /// Descriptors for the next file, its timestamps, its folder and the journal.
     private static let perOutput = 6
-    /// For a camera and an encoder that are opened again, with buffers that they share, and for the control socket.
+    /// Descriptors for the control socket, and for reopening a camera and an encoder with their shared
+    /// buffers.
     private static let mostElse = 64
 }

@@ -1,6 +1,6 @@
 extension Sequence<String> {
-    /// The name that `word` may have been meant to be, ignoring case: the first that begins with it,
-    /// otherwise the one with the fewest changes, at most a third of its letters. Nil if none is near.
+    /// The name that `word` probably means, ignoring case: the first name that begins with `word`, otherwise
+    /// the name with the fewest changed letters, if at most a third differ. Nil if no name is that close.
     public func nearest(to word: String) -> String? {
         let typed = Array(word.lowercased())
         let candidates = map { (name: $0, letters: Array($0.lowercased())) }
@@ -21,7 +21,7 @@ extension Sequence<String> {
 }
 
 extension Array<Character> {
-    /// The number of letters to insert, delete, replace or swap with their neighbour (Damerau–Levenshtein
+    /// The number of letters to insert, delete, replace or swap with their neighbor (Damerau–Levenshtein
     /// distance).
     fileprivate func changes(from typed: [Character]) -> Int {
         var (beforeLast, last) = ([Int](), Array<Int>(0...count))

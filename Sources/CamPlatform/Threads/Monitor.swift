@@ -49,3 +49,34 @@ public final class Monitor: @unchecked Sendable {
     /// Wakes every waiting thread.
     public func signal() { pthread_cond_broadcast(condition) }
 }
+
+/// Lets one thread at a time make calls that may never return: other threads wait, but only until a deadline.
+public final class Turn: @unchecked Sendable {
+    // Safe to share: the state is accessed with the monitor's lock held.
+    private let monitor = Monitor()
+    private var isTaken = false
+
+    /// Creates a turn that is free.
+    public init() {}
+
+    /// Waits for the turn and takes it.
+    /// - Returns: false if another thread still had it at the deadline.
+    public func take(until deadline: Instant) -> Bool {
+        monitor.withLock {
+            while isTaken {
+                guard Instant.now < deadline else { return false }
+                monitor.wait(until: deadline)
+            }
+            isTaken = true
+            return true
+        }
+    }
+
+    /// Releases the turn and wakes the waiting threads.
+    public func giveBack() {
+        monitor.withLock {
+            isTaken = false
+            monitor.signal()
+        }
+    }
+}

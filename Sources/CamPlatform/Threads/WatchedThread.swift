@@ -1,9 +1,10 @@
 import Glibc
+import Synchronization
 
 /// A thread that makes calls, one after another, that may never return.
 ///
-/// A driver's call cannot be cancelled, so the thread is abandoned together with everything that the call
-/// holds, even if the call returns after all; no more calls are made then.
+/// A driver's call cannot be canceled, so the thread is abandoned together with everything that the call
+/// holds, even if the call returns after all. An abandoned thread makes no more calls.
 public final class WatchedThread: Sendable {
     private let calls = Calls()
     /// False if the system allows no more threads: calls then run on their callers' threads.
@@ -72,7 +73,7 @@ public final class WatchedThread: Sendable {
     }
 }
 
-/// A call whose type does not matter.
+/// A call, without its result type.
 private protocol WatchedWork: AnyObject {
     /// Makes the call.
     func make()
@@ -159,6 +160,93 @@ extension WatchedThread.Calls {
             ticks += 1
             idleTicks = latest.wasBusy(since: activity, tick: tick) ? 0 : idleTicks + 1
             (activity, next) = (latest, .now + tick)
+        }
+    }
+}
+
+/// The work a process has done so far. Comparing two values shows whether it worked or waited in between.
+struct ProcessActivity {
+    /// The processor time of all threads.
+    let processorTime: Duration
+    /// Pages read from a disk (getrusage(2)), such as those of a library being loaded.
+    let majorFaults: Int
+
+    static var untilNow: Self {
+        var usage = rusage()
+        getrusage(RUSAGE_SELF.rawValue, &usage)
+        let time = Duration.seconds(usage.ru_utime.tv_sec) + .microseconds(usage.ru_utime.tv_usec)
+        return Self(
+            processorTime: time + .seconds(usage.ru_stime.tv_sec) + .microseconds(usage.ru_stime.tv_usec),
+            majorFaults: usage.ru_majflt)
+    }
+
+    /// Returns whether the process used at least a twentieth of a processor, or read pages from disk. Discarding a
+    /// camera's frames, or polling a GPU that does not answer, takes less.
+    /// - Parameter tick: the time between the two values.
+    func wasBusy(since earlier: Self, tick: Duration) -> Bool {
+        processorTime - earlier.processorTime >= tick / 20 || majorFaults > earlier.majorFaults
+    }
+}
+
+// MARK: - Calls on the caller's own thread
+
+/// Lets another thread detect that a call never returns, and take over.
+///
+/// A driver's call cannot be canceled, so its thread is abandoned. The caller increments the call's number
+/// when the call returns, the watchdog when patience runs out; the first of the two owns everything that the
+/// caller had. If an abandoned call returns after all, its thread stops before it touches anything.
+public final class CallWatch: Sendable {
+    /// Odd during a call.
+    private let number = Atomic<Int>(0)
+    private let patience = Atomic<Int>(0)
+
+    /// Creates a watch without a call.
+    public init() {}
+
+    /// A call in progress.
+    public struct Call {
+        fileprivate let number: Int
+    }
+
+    /// Begins a call; use it right before the call. One thread at a time makes calls.
+    /// - Parameter patience: the watchdog ticks that it may take; nil for no limit.
+    public func begin(patience: Int?) -> Call {
+        self.patience.store(patience ?? .max, ordering: .relaxed)
+        return Call(number: number.wrappingAdd(1, ordering: .releasing).newValue)
+    }
+
+    /// Ends a call; use it right after the call. Never returns if the thread was abandoned during the call.
+    public func end(_ call: Call) {
+        while !number.compareExchange(
+            expected: call.number, desired: call.number + 1, ordering: .acquiringAndReleasing
+        ).exchanged {
+            pause()
+        }
+    }
+
+    /// Measures how long calls take. Used by one thread, the watchdog.
+    public struct Watchdog {
+        private let watch: CallWatch
+        private var lastNumber = 0
+        private var ticks = 0
+
+        /// Creates a watchdog for a watch's calls.
+        public init(_ watch: CallWatch) { self.watch = watch }
+
+        /// Checks the current call; use it about every second. It counts ticks instead of time, because a stopped
+        /// process or a suspended machine does no work.
+        /// - Returns: true if the calling thread was abandoned just now.
+        public mutating func tick() -> Bool {
+            let number = watch.number.load(ordering: .acquiring)
+            guard !number.isMultiple(of: 2), number == lastNumber else {
+                (lastNumber, ticks) = (number, 0)
+                return false
+            }
+            ticks += 1
+            guard ticks >= watch.patience.load(ordering: .relaxed) else { return false }
+            return watch.number.compareExchange(
+                expected: number, desired: number + 1, ordering: .acquiringAndReleasing
+            ).exchanged
         }
     }
 }

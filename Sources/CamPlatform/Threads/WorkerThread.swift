@@ -26,8 +26,9 @@ public struct WorkerThread: ~Copyable {
         self.thread = thread
     }
 
-    /// Less than a huge page, which a kernel set to use them always would put beneath each stack at its first use
-    /// (Linux, admin-guide/mm/transhuge), and enough for what drivers compile in our threads.
+    /// Smaller than a huge page: a kernel that always uses huge pages would otherwise back each stack with
+    /// one at its first use (Linux, admin-guide/mm/transhuge). Enough for drivers that compile in our
+    /// threads.
     private static let stackSize = (2 << 20) - (64 << 10)
 
     /// Lets the function run to its end without being joined.
@@ -40,4 +41,108 @@ public struct WorkerThread: ~Copyable {
         let body: @Sendable () -> Void
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
+}
+
+// MARK: - Several threads
+
+/// Threads that share work on numbered items with the caller.
+///
+/// The caller processes items, too, so a helper that the system does not schedule delays the caller only by
+/// the items that the helper has already taken. `perform` allocates nothing. The helpers end with the crew.
+public final class WorkCrew<Context: AnyObject> {
+    private let board: Board
+
+    /// What the caller and the helpers share.
+    private final class Board: @unchecked Sendable {
+        // Safe to share: all mutable state is accessed with the monitor's lock held.
+        let monitor = Monitor()
+        let work: @Sendable (Context, Range<Int>) -> Void
+        var context: Context?
+        /// The items that no thread has taken.
+        var rest = 0..<0
+        var portion = 1
+        /// Helpers that are at work.
+        var working = 0
+        var isDismissed = false
+
+        init(_ work: @escaping @Sendable (Context, Range<Int>) -> Void) { self.work = work }
+
+        /// Takes some items, with the lock held.
+        func take() -> (context: Context, items: Range<Int>)? {
+            guard let context, !rest.isEmpty else { return nil }
+            let items = rest.prefix(portion)
+            rest = items.upperBound..<rest.upperBound
+            return (context, items)
+        }
+
+        /// Runs on a helper's thread until the crew is dismissed.
+        func help() {
+            while let (context, items) = awaitItems() {
+                work(context, items)
+                monitor.withLock {
+                    working -= 1
+                    monitor.signal()
+                }
+            }
+        }
+
+        private func awaitItems() -> (context: Context, items: Range<Int>)? {
+            monitor.withLock {
+                while !isDismissed {
+                    if let taken = take() {
+                        working += 1
+                        return taken
+                    }
+                    monitor.wait()
+                }
+                return nil
+            }
+        }
+    }
+
+    /// Starts the helpers, or fewer if the system allows no more.
+    /// - Parameter work: processes a range of items; threads call it concurrently with disjoint ranges.
+    public init(helpers count: Int, work: @escaping @Sendable (Context, Range<Int>) -> Void) {
+        let board = Board(work)
+        self.board = board
+        for _ in 0..<count { WorkerThread { board.help() }?.detach() }
+    }
+
+    deinit {
+        board.monitor.withLock {
+            board.isDismissed = true
+            board.monitor.signal()
+        }
+    }
+
+    /// Processes all items; returns when all are done.
+    /// - Parameter portion: the number of items that a thread takes at once.
+    public func perform(_ items: Range<Int>, in portion: Int, on context: Context) {
+        board.monitor.withLock {
+            (board.context, board.rest, board.portion) = (context, items, portion)
+            board.monitor.signal()
+        }
+        while let (context, items) = board.monitor.withLock({ board.take() }) { board.work(context, items) }
+        board.monitor.withLock {
+            while board.working > 0 { board.monitor.wait() }
+            board.context = nil
+        }
+    }
+}
+
+// MARK: - Between threads
+
+/// Transfers a value to another thread; the sender must not use it afterwards.
+public final class Handover<Value>: @unchecked Sendable {
+    // Safe to share: one thread at a time uses it.
+    public var value: Value
+
+    /// Wraps a value.
+    public init(_ value: Value) { self.value = value }
+}
+
+/// The machine's processors.
+public enum Processors {
+    /// How many are online.
+    public static var count: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 }

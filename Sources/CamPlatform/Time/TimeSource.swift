@@ -13,8 +13,8 @@ public protocol TimeSource: Sendable {
 }
 
 extension TimeSource {
-    /// Returns the wall-clock time at an instant, by the wall clock as it is now: it may have been set since, and the
-    /// machine suspended.
+    /// Returns the wall-clock time at an instant, according to the current wall clock. The result is off if
+    /// the clock was set or the machine was suspended since that instant.
     public func wallTime(at instant: Instant) -> WallTime {
         var (before, wall, after) = (now, wallTime, now)
         // Other threads may run between the readings.
@@ -37,5 +37,52 @@ public struct SystemTime: TimeSource {
     /// CLOCK_MONOTONIC stops while the machine is suspended; CLOCK_BOOTTIME does not.
     public var suspendedTime: Duration {
         .nanoseconds(Instant.nanoseconds(CLOCK_BOOTTIME)) - .nanoseconds(Instant.now.nanoseconds)
+    }
+}
+
+// MARK: - Standstills
+
+/// A time in which this process did not run.
+public enum Standstill: Sendable, Hashable {
+    /// The machine was suspended.
+    case suspended(Duration)
+    /// The process was stopped, or got no processor.
+    case stopped(Duration)
+
+    /// How long it lasted.
+    public var duration: Duration {
+        switch self {
+        case .suspended(let duration), .stopped(let duration): duration
+        }
+    }
+}
+
+/// Detects that a thread did not run. Suspension of the machine shows in the difference of two clocks, one of
+/// which keeps running; a stopped process shows in how late the thread sees an event.
+public struct StandstillWatch: Sendable {
+    private var suspended: Duration
+
+    /// Allows for the time between the readings of the two clocks.
+    private static let clockTolerance = Duration.milliseconds(500)
+    /// A thread that sees an event this late did not run.
+    private static let lateness = Duration.seconds(1)
+
+    /// Creates a watch for the time from now on.
+    public init(_ clock: some TimeSource) { suspended = clock.suspendedTime }
+
+    /// Returns the standstill since the last look; nil if there was none.
+    /// - Parameters:
+    ///   - late: the time since the event that the thread sees now.
+    ///   - usual: how late the thread may be in normal operation.
+    public mutating func look(_ clock: some TimeSource, late: Duration, usual: Duration = .zero)
+        -> Standstill?
+    {
+        let passed = clock.suspendedTime - suspended
+        // The difference never decreases, except for a thread that is stopped between the two readings.
+        if passed >= Self.clockTolerance {
+            suspended += passed
+            return .suspended(passed)
+        }
+        return late >= Self.lateness + usual ? .stopped(late) : nil
     }
 }

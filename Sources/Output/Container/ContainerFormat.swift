@@ -1,5 +1,7 @@
-import CamSound
+import Bitstream
+import CFormat
 import CamPlatform
+import CamSound
 
 /// A file format that stores each picture's time. The raw value is the file name's extension.
 public enum ContainerFormat: String, Sendable, CaseIterable {
@@ -82,4 +84,98 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
 
     /// Requested ticks per second; Matroska has its own.
     static let ticksPerSecond: Int32 = 90_000
+}
+
+// MARK: - Raw streams
+
+extension Codec {
+    /// The codec that a raw stream's file name implies, in upper or lower case; nil if it implies none.
+    public init?(fileName path: String) {
+        guard let dot = path.lastIndex(of: "."), !path[dot...].contains("/") else { return nil }
+        switch path[dot...].dropFirst().lowercased() {
+        case "h264", "264", "avc": self = .h264
+        case "h265", "265", "hevc": self = .hevc
+        default: return nil
+        }
+    }
+}
+
+// MARK: - Metadata
+
+/// What a file says about its recording besides the stream. Matroska and MP4 store it.
+public struct FileMetadata: Sendable, Equatable {
+    /// When the first picture was captured, to the microsecond; nil if that is unknown.
+    public var start: WallTime?
+    /// The camera's name; nil if there was none.
+    public var camera: String?
+    /// The program that made the recording, with its version.
+    public var program: String?
+
+    /// The names by which libavformat knows them, and other programs show them.
+    private enum Name {
+        static let start = "creation_time"
+        static let camera = "model"
+        static let program = "encoded_by"
+        /// Matroska's header has a field of its own for the program.
+        static let writer = "encoding_tool"
+    }
+
+    /// Longer texts are cut off: a file may say anything.
+    private static let longest = 200
+
+    /// Creates metadata; by default without any.
+    public init(start: WallTime? = nil, camera: String? = nil, program: String? = nil) {
+        (self.start, self.camera, self.program) = (start, camera, program)
+    }
+
+    /// Reads what a container says.
+    /// - Parameter value: returns the text that goes by a name.
+    init(_ value: (String) -> String?) {
+        self.init(
+            start: value(Name.start).flatMap(WallTime.init(iso8601:)), camera: Self.text(value(Name.camera)),
+            program: Self.text(value(Name.program)))
+    }
+
+    /// The texts for a container, by name.
+    func entries(for format: ContainerFormat) -> [(name: String, value: String)] {
+        let texts = [
+            (Name.start, start?.iso8601), (Name.camera, Self.text(camera)), (Name.program, program),
+            (Name.writer, format == .matroska ? program : nil),
+        ]
+        return texts.compactMap { name, text in text.map { (name, $0) } }
+    }
+
+    private static func text(_ text: String?) -> String? {
+        text.flatMap { $0.isEmpty ? nil : String($0.prefix(longest)) }
+    }
+}
+
+// MARK: - libavformat
+
+/// libavformat, loaded when the first container is opened.
+enum ContainerLibrary {
+    /// Why it is missing.
+    struct Failure: Error {
+        let name: String
+        let reason: String
+    }
+
+    /// Returns its functions.
+    static func load() throws(Failure) -> cformat_library {
+        var library = cformat_library()
+        var reason = [CChar](repeating: 0, count: 256)
+        guard cformat_load(&library, &reason, reason.count) else {
+            let text = String(
+                decoding: reason.prefix { $0 != 0 }.map(UInt8.init(truncatingIfNeeded:)), as: UTF8.self)
+            throw Failure(name: String(cString: cformat_library_name), reason: text)
+        }
+        return library
+    }
+
+    /// What Debian and Ubuntu call the package of a library: `libavformat59` has `libavformat.so.59`.
+    static func package(of name: String) -> String {
+        let parts = name.split(separator: ".")
+        guard parts.count == 3 else { return name }
+        return "\(parts[0])\(parts[2])"
+    }
 }

@@ -1,4 +1,6 @@
 import CamNetworking
+import CamPlatform
+import Glibc
 
 /// The source of a live output's receivers. Used by the output's thread.
 protocol ReceiverSource: AnyObject {
@@ -78,4 +80,167 @@ final class PathListeningSource: ReceiverSource {
 
     func receiverLeft() {}
     func stop() {}
+}
+
+// MARK: - Connecting
+
+/// Connects to an output's only receiver, and reconnects with pauses that grow from a quarter of a second to eight
+/// seconds until a connection has lasted for a second.
+///
+/// Names are resolved and connections awaited on a separate thread, so that neither blocks other work.
+final class DialingSource: ReceiverSource, @unchecked Sendable {
+    // Safe to share: all mutable state is accessed with the monitor's lock held.
+    private let peer: String
+    private let connect: Connecting
+    private let monitor = Monitor()
+    private let wakeUp: WakeUp
+    private let interruption: Interruption
+    private var state = State.wanted
+    private var arrived: Connection?
+    private var failure: NetworkError?
+    private var thread: WorkerThread?
+
+    private enum State { case wanted, connected, stopped }
+
+    /// Makes one attempt to connect, on the source's thread, until the interruption is raised.
+    typealias Connecting = @Sendable (Interruption) throws(NetworkError) -> Connection
+
+    /// How long an attempt may take.
+    static let attemptTimeout = Duration.seconds(5)
+    private static let longestPause = Duration.seconds(8)
+
+    /// Starts connecting.
+    /// - Parameter peer: the receiver's name in messages.
+    init(_ peer: String, connect: @escaping Connecting) throws(NetworkError) {
+        (self.peer, self.connect) = (peer, connect)
+        wakeUp = try WakeUp()
+        guard let interruption = Interruption() else {
+            throw NetworkError(.noResources(errno: EMFILE), address: peer)
+        }
+        self.interruption = interruption
+        thread = WorkerThread { [self] in run() }
+        guard thread != nil else { throw NetworkError(.noResources(errno: EAGAIN), address: peer) }
+    }
+
+    /// Connects to a receiver of raw Annex B.
+    convenience init(_ address: SocketAddress) throws(NetworkError) {
+        try self.init("\(address)") { (interruption) throws(NetworkError) in
+            Connection(
+                socket: try Socket.connect(
+                    to: address, timeout: Self.attemptTimeout, interruption: interruption), peer: "\(address)"
+            )
+        }
+    }
+
+    var descriptor: Int32 { wakeUp.descriptor }
+
+    func next() -> Arrival {
+        wakeUp.sleep()
+        return monitor.withLock {
+            if let connection = arrived.take() { return .receiver(connection) }
+            if let error = failure.take() { return .unreachable(error) }
+            return .nobody
+        }
+    }
+
+    func receiverLeft() {
+        monitor.withLock {
+            guard state == .connected else { return }
+            state = .wanted
+            monitor.signal()
+        }
+    }
+
+    func stop() {
+        monitor.withLock {
+            state = .stopped
+            monitor.signal()
+        }
+        interruption.raise()
+        // Name resolution may take too long to wait for; the thread ends after it.
+        if let thread = thread.take() { thread.detach() }
+    }
+
+    private func run() {
+        var backOff = BackOff(longest: Self.longestPause)
+        while waitUntilWanted() {
+            do throws(NetworkError) {
+                let connection = try connect(interruption)
+                let start = Instant.now
+                guard deliver(connection) else { return }
+                guard waitUntilWanted() else { return }
+                backOff.noteSuccess(lasting: .now - start)
+            } catch {
+                report(error)
+            }
+            guard waits(until: .now + backOff.next()) else { return }
+        }
+    }
+
+    /// - Returns: false if the output has ended.
+    private func waitUntilWanted() -> Bool {
+        monitor.withLock {
+            while state == .connected { monitor.wait() }
+            return state == .wanted
+        }
+    }
+
+    private func waits(until deadline: Instant) -> Bool {
+        monitor.withLock {
+            while state == .wanted, Instant.now < deadline { monitor.wait(until: deadline) }
+            return state == .wanted
+        }
+    }
+
+    private func deliver(_ connection: consuming Connection) -> Bool {
+        var connection: Connection? = connection
+        let isWanted = monitor.withLock {
+            guard state == .wanted else { return false }
+            state = .connected
+            arrived = connection.take()
+            return true
+        }
+        wakeUp.wake()
+        return isWanted
+    }
+
+    private func report(_ error: NetworkError) {
+        monitor.withLock { failure = error }
+        wakeUp.wake()
+    }
+}
+
+extension Connection {
+    /// Connects over one of libavformat's protocols.
+    init(
+        to url: StreamURL, passphrase: String?, timeout: Duration, _ interruption: Interruption
+    ) throws(NetworkError) {
+        let peer = try ProtocolConnection(
+            to: url, passphrase: passphrase, attemptTimeout: DialingSource.attemptTimeout, timeout: timeout,
+            interruption: interruption)
+        let started = try Relay.start(unconfirmedIsLost: url.transport == .udp) {
+            (socket, relay) throws(Relay.Failure) in
+            try peer.forward(from: socket, relay)
+        }
+        let relay = started.relay
+        self.init(socket: started.takeSocket(), peer: "\(url)", relay: relay)
+    }
+
+    /// Waits for a stream's first keyframe, and announces the stream to a server.
+    init(
+        publishing announcement: StreamAnnouncement, to address: RTSPAddress, password: String?,
+        trust: TLSTrust?,
+        patience: Duration, _ interruption: Interruption
+    ) throws(NetworkError) {
+        guard let description = announcement.wait(unless: interruption) else {
+            throw NetworkError(.interrupted, address: "\(address)")
+        }
+        let publication = try RTSPPublication(
+            to: address, description: description.text, controls: description.controls,
+            password: password, trust: trust, timeout: DialingSource.attemptTimeout, patience: patience,
+            interruption: interruption)
+        let (farewell, relay) = (publication.farewell, publication.relay)
+        self.init(
+            socket: publication.takeSocket(), peer: "\(address)", farewell: farewell, relay: relay)
+    }
 }

@@ -1,6 +1,7 @@
 import Bitstream
-import CamPlatform
 import CamPictures
+import CamPlatform
+import CamSound
 
 /// Converts a recording into another form and keeps each picture's time: from a container, or from a raw
 /// stream with its timestamp file or at a constant rate. Nothing is re-encoded.
@@ -194,4 +195,180 @@ private struct RecordedTime: TimeSource {
     let wallTime: WallTime
 
     init(_ start: WallTime) { wallTime = start }
+}
+
+// MARK: - Parts
+
+/// The part of a recording that a remux takes, by the time from its first picture.
+public struct RemuxRange: Sendable, Equatable {
+    /// The part begins at the last keyframe at or before this time.
+    public var start: Duration?
+    /// The part ends before the first keyframe at or after this time.
+    public var end: Duration?
+
+    /// Creates a range; without limits, the whole recording.
+    public init(start: Duration? = nil, end: Duration? = nil) { (self.start, self.end) = (start, end) }
+}
+
+/// Where a recording is cut: at keyframes, because a picture depends on all others since the last one.
+public struct RemuxCut: Sendable, Equatable {
+    /// The first picture's time, from the recording's first.
+    public private(set) var start = Duration.zero
+    /// The time of the keyframe that comes after the last picture; nil at the recording's end.
+    public private(set) var end: Duration?
+    /// Places in decoding order.
+    private(set) var pictures: Range<Int>
+
+    /// The latest time so far.
+    private(set) var latest = Duration.zero
+    private let range: RemuxRange
+
+    /// Creates a cut that has seen no picture yet.
+    init(_ range: RemuxRange) {
+        self.range = range
+        pictures = 0..<0
+    }
+
+    /// Notes the next picture in decoding order.
+    mutating func note(isKeyframe: Bool, time: Duration, index: Int) {
+        latest = max(latest, time)
+        guard end == nil else { return }
+        if isKeyframe, let limit = range.end, time >= limit, index > pictures.lowerBound {
+            end = time
+            return
+        }
+        if isKeyframe, let limit = range.start, time <= limit {
+            start = time
+            pictures = index..<index + 1
+        } else {
+            pictures = pictures.lowerBound..<index + 1
+        }
+    }
+}
+
+// MARK: - Destinations
+
+/// The destination of a remux.
+enum RemuxSink {
+    case container(ContainerSink)
+    case raw(FileSink)
+
+    func write(_ picture: PictureQueue.Timed) throws(OutputError) {
+        switch self {
+        case .container(let sink):
+            try sink.write(picture.unit, number: picture.number, timestamp: .start + picture.time)
+        case .raw(let sink): try sink.write(picture.unit)
+        }
+    }
+
+    func write(_ sound: SoundPacket) throws(OutputError) {
+        if case .container(let sink) = self, sink.takesSound { try sink.write(sound) }
+    }
+
+    func finish() throws(OutputError) {
+        switch self {
+        case .container(let sink): try sink.finish()
+        case .raw(let sink): try sink.finish()
+        }
+    }
+}
+
+/// The format that a remux writes.
+public enum RemuxFormat: Sendable, Equatable {
+    case container(ContainerFormat)
+    /// NAL units with start codes, without times.
+    case raw(Codec)
+
+    /// The format that a file's name implies; nil for any other name.
+    public init?(path: String) {
+        if let format = ContainerFormat(path: path) {
+            self = .container(format)
+        } else if let codec = Codec(fileName: path) {
+            self = .raw(codec)
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether it can contain sound that is coded in this way.
+    public func takes(_ codec: SoundCodec) -> Bool {
+        if case .container(let format) = self { format.takes(codec) } else { false }
+    }
+}
+
+// MARK: - Times that go back
+
+/// Counts the pictures whose time is not later than the previously presented picture's, which no container
+/// allows.
+struct BackwardSteps {
+    /// Such pictures so far.
+    private(set) var count = 0
+    /// The latest pictures, in decoding order.
+    private var recent: [(number: Int, time: Duration)] = []
+
+    /// Takes the next picture in decoding order.
+    /// - Parameters:
+    ///   - number: its place in presentation order.
+    ///   - time: when it is shown, on any clock.
+    mutating func note(number: Int, time: Duration) {
+        for other in recent {
+            if other.number == number - 1, other.time >= time { count += 1 }
+            if other.number == number + 1, other.time <= time { count += 1 }
+        }
+        recent.append((number, time))
+        if recent.count > PictureQueue.limit { recent.removeFirst() }
+    }
+}
+
+// MARK: - Errors
+
+/// Why a recording could not be remuxed. `description` is one line: thing, cause, next step.
+public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The input cannot be read, or is not what it should be.
+    case input(InputError)
+    /// The output cannot be written.
+    case output(OutputError)
+    /// The pictures have no times.
+    case noFrameRate(input: String)
+    /// The output's name implies another codec than the stream's.
+    case otherCodec(output: String, is: Codec)
+    /// The requested part begins after the recording's end.
+    case beyondEnd(input: String, lastPicture: Duration)
+    /// The timestamp file belongs to another recording.
+    case tooFewTimestamps(file: String, timestamps: Int, pictures: Int)
+    /// Interrupted before the end.
+    case interrupted(pictures: Int, of: Int)
+
+    public var description: String {
+        switch self {
+        case .input(let error): error.description
+        case .output(let error): error.description
+        case .noFrameRate(let input):
+            "\(input) does not state a frame rate; add --timestamps or --fps"
+        case .otherCodec(let output, let codec):
+            "\(output): the stream is \(codec); name it \(codec == .h264 ? ".h264" : ".h265")"
+        case .beyondEnd(let input, let time):
+            "\(input): its last picture is at \(time.inSeconds) s; give an earlier --from"
+        case .tooFewTimestamps(let file, let timestamps, let pictures):
+            "\(file) has \(timestamps) times for \(pictures) pictures; is it this recording's?"
+        case .interrupted(let pictures, let total):
+            "stopped after \(pictures) of \(total) pictures; the output plays up to there"
+        }
+    }
+}
+
+extension RemuxError {
+    /// Runs what reads.
+    static func ofInput<Result>(
+        _ body: () throws(InputError) -> Result
+    ) throws(RemuxError) -> Result {
+        do throws(InputError) { return try body() } catch { throw .input(error) }
+    }
+
+    /// Runs what writes.
+    public static func ofOutput<Result>(
+        _ body: () throws(OutputError) -> Result
+    ) throws(RemuxError) -> Result {
+        do throws(OutputError) { return try body() } catch { throw .output(error) }
+    }
 }

@@ -1,5 +1,5 @@
-import CamSound
 import CamPlatform
+import CamSound
 
 /// Puts sound before the first picture that is shown later, as players read it, wherever the file has it.
 ///
@@ -89,5 +89,24 @@ struct RemuxInterleaver {
             if range?.contains(first.timestamp - .start - (origin ?? .zero)) ?? true { return first }
         }
         return nil
+    }
+}
+
+/// Notices where the times of sound restart, as where recordings were joined.
+struct SoundRestart {
+    /// Whether they have.
+    private(set) var hasRestarted = false
+    private var latest: Duration?
+
+    /// Times step back by less where they are rounded.
+    static let largestStepBack = Duration.milliseconds(100)
+
+    /// Whether there was sound.
+    var hasBegun: Bool { latest != nil }
+
+    /// Notes when the next packet begins.
+    mutating func note(_ time: Duration) {
+        if let latest, time < latest - Self.largestStepBack { hasRestarted = true }
+        latest = max(latest ?? time, time)
     }
 }

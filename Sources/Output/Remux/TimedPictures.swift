@@ -1,6 +1,6 @@
 import Bitstream
-import CamSound
 import CamPlatform
+import CamSound
 
 /// The pictures of a recording in decoding order, each with its time and its place in presentation order.
 struct TimedPictures {
@@ -81,5 +81,121 @@ struct TimedPictures {
 
     private func malformed(_ problem: String) -> RemuxError {
         .input(InputError(.malformed(problem), input: stream.path))
+    }
+}
+
+// MARK: - Waiting for a number
+
+/// Pictures in decoding order that wait until their place in presentation order, and so their time, is known.
+struct PictureQueue {
+    /// A picture that can be written.
+    typealias Timed = (unit: AccessUnit, number: Int, time: Duration)
+
+    private var numbering: PresentationNumbering
+    private var waiting: [(unit: AccessUnit?, time: Duration?, place: (number: Int, time: Duration)?)] = []
+    /// The place in decoding order of the first waiting picture.
+    private var firstIndex = 0
+
+    /// More pictures than any encoder codes between one and those presented before it.
+    static let limit = 64
+
+    init(reordering: Int) { numbering = PresentationNumbering(reordering: reordering) }
+
+    /// Whether more pictures wait than any encoder would cause.
+    var isOverfull: Bool { waiting.count > Self.limit }
+
+    /// - Parameter time: returns the time of the next picture in presentation order, if pictures have none of
+    ///   their own.
+    mutating func append(
+        _ picture: StreamPicture, time: (_ number: Int) throws(RemuxError) -> Duration
+    ) throws(RemuxError) {
+        waiting.append((picture.unit, picture.time, nil))
+        try numbering.append(picture.order) { (index, number) throws(RemuxError) in
+            let own = waiting[index - firstIndex].time
+            waiting[index - firstIndex].place = (number, try Self.time(own, number, time))
+        }
+    }
+
+    /// Ends the stream.
+    mutating func finish(time: (_ number: Int) throws(RemuxError) -> Duration) throws(RemuxError) {
+        try numbering.finish { (index, number) throws(RemuxError) in
+            let own = waiting[index - firstIndex].time
+            waiting[index - firstIndex].place = (number, try Self.time(own, number, time))
+        }
+    }
+
+    private static func time(
+        _ own: Duration?, _ number: Int, _ time: (_ number: Int) throws(RemuxError) -> Duration
+    ) throws(RemuxError) -> Duration {
+        if let own { return own }
+        return try time(number)
+    }
+
+    /// The next picture in decoding order, once its time is known.
+    mutating func next() -> Timed? {
+        while let place = waiting.first?.place {
+            firstIndex += 1
+            guard let unit = waiting.removeFirst().unit else { continue }
+            return (unit, place.number, place.time)
+        }
+        return nil
+    }
+}
+
+// MARK: - Numbering
+
+/// Numbers pictures, which arrive in decoding order, by their place in presentation order.
+struct PresentationNumbering {
+    /// The order counts of pictures without a number, the smallest first, with their place in decoding order.
+    private var waiting: [(count: Int, index: Int)] = []
+    private var nextIndex = 0
+    private var nextNumber = 0
+    /// How many pictures at most precede another in decoding order and follow it in presentation order.
+    private let reordering: Int
+
+    init(reordering: Int) { self.reordering = reordering }
+
+    /// Takes the next picture in decoding order.
+    /// - Parameter assign: called for each picture that now gets a number, in presentation order, with its
+    ///   place in decoding order.
+    mutating func append<Failure: Error>(
+        _ order: PictureOrderCounter.Order, assign: (_ index: Int, _ number: Int) throws(Failure) -> Void
+    ) throws(Failure) {
+        if order.beginsSequence { try finish(assign: assign) }
+        let place = waiting.firstIndex { $0.count > order.count } ?? waiting.endIndex
+        waiting.insert((order.count, nextIndex), at: place)
+        nextIndex += 1
+        if waiting.count > reordering { try assignFirst(assign) }
+    }
+
+    /// Numbers the remaining pictures, because no more will arrive.
+    mutating func finish<Failure: Error>(
+        assign: (_ index: Int, _ number: Int) throws(Failure) -> Void
+    ) throws(Failure) {
+        while !waiting.isEmpty { try assignFirst(assign) }
+    }
+
+    private mutating func assignFirst<Failure: Error>(
+        _ assign: (_ index: Int, _ number: Int) throws(Failure) -> Void
+    ) throws(Failure) {
+        try assign(waiting.removeFirst().index, nextNumber)
+        nextNumber += 1
+    }
+}
+
+/// Measures how far a stream reorders.
+struct ReorderingMeter {
+    /// How many pictures at most precede another in decoding order and follow it in presentation order; never
+    /// more than the standards allow.
+    private(set) var reordering = 0
+    /// The highest order counts of the current sequence, in ascending order.
+    private var highest: [Int] = []
+
+    mutating func append(_ order: PictureOrderCounter.Order) {
+        if order.beginsSequence { highest.removeAll(keepingCapacity: true) }
+        let place = highest.firstIndex { $0 > order.count } ?? highest.endIndex
+        reordering = max(reordering, highest.count - place)
+        highest.insert(order.count, at: place)
+        if highest.count > PresentationOrder.largestReordering { highest.removeFirst() }
     }
 }

@@ -1,3 +1,4 @@
+import CamPlatform
 import Glibc
 
 /// A change in an output that has several files. `description` is one line.
@@ -43,5 +44,77 @@ public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
                 + "these segments; record each name with one camrec at a time"
         case .removed(let path): "removed \(path)"
         }
+    }
+}
+
+// MARK: - Reporting
+
+/// Reports events of an output's files. Repeated failures are reported less and less often.
+struct OutputFileReporter {
+    /// The first failure that is not part of an outage: an incomplete file, or missing timestamps.
+    private(set) var failure: OutputError?
+    private let handler: (SegmentEvent) -> Void
+    private let clock: any TimeSource
+    private var limit = MessageLimit()
+    private var timestampLimit = MessageLimit()
+
+    /// - Parameter handler: receives the events, on the writer's thread.
+    init(clock: any TimeSource, handler: @escaping (SegmentEvent) -> Void) {
+        (self.clock, self.handler) = (clock, handler)
+    }
+
+    /// Reports an event.
+    func report(_ event: SegmentEvent) { handler(event) }
+
+    /// Reports that writing failed, unless it was reported recently.
+    /// - Returns: whether it was reported now.
+    mutating func reportInterruption(_ error: OutputError) -> Bool {
+        guard limit.admit(at: clock.now) != nil else { return false }
+        handler(.interrupted(error))
+        return true
+    }
+
+    /// Notes that a file that has ended is incomplete.
+    mutating func noteIncomplete(_ error: OutputError) {
+        failure = failure ?? error
+        _ = reportInterruption(error)
+    }
+
+    /// Notes that a file lacks timestamps.
+    mutating func noteTimestamps(_ error: OutputError) {
+        failure = failure ?? error
+        if timestampLimit.admit(at: clock.now) != nil { handler(.interrupted(error)) }
+    }
+}
+
+// MARK: - Counting
+
+/// The files that an output consists of.
+public struct SegmentSummary: Sendable, Hashable {
+    /// The number of files, including those removed as old segments.
+    public var count = 0
+    /// The first file's path; nil if there was none.
+    public var first: String?
+    /// The latest file's path; nil if there was none.
+    public var last: String?
+    /// The number of old files removed.
+    public var removed = 0
+
+    /// Creates an empty summary.
+    public init() {}
+
+    /// Counts a file that begins.
+    mutating func add(_ path: String) {
+        count += 1
+        first = first ?? path
+        last = path
+    }
+
+    /// Takes the latest file back, which was empty when it ended, and so removed.
+    /// - Parameter previous: `last` before it was added.
+    mutating func takeBack(to previous: String?) {
+        count -= 1
+        last = previous
+        if count == 0 { first = nil }
     }
 }

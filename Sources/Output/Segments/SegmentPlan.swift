@@ -31,3 +31,57 @@ public struct SegmentPlan: Sendable {
     /// The segments' names, then those of their timestamps.
     var allNames: [FileNamePattern] { [names] + [timestamps].compactMap { $0 } }
 }
+
+// MARK: - Limits
+
+/// Which segments are kept: once a limit is exceeded, the oldest are removed.
+public struct SegmentRetention: Sendable, Hashable {
+    /// The time since a segment was last written.
+    public var age: Duration?
+    /// Bytes of all segments.
+    public var bytes: Int?
+    /// Segments, including the one that is being written; at least 1.
+    public var count: Int?
+    /// How much of the file system stays free.
+    public var free: Floor?
+
+    /// A part of a file system.
+    public enum Floor: Sendable, Hashable {
+        case bytes(Int)
+        /// A share of its capacity, 0 to 1.
+        case share(Double)
+
+        /// The bytes to keep free on a file system with this capacity.
+        func bytes(of total: Int) -> Int {
+            switch self {
+            case .bytes(let bytes): bytes
+            case .share(let share): Int(Double(total) * share)
+            }
+        }
+    }
+
+    /// Keeps everything.
+    public init() {}
+
+    /// Applies another's limits as well, except `free`.
+    public mutating func tighten(to other: SegmentRetention) {
+        age = Self.smaller(age, other.age)
+        bytes = Self.smaller(bytes, other.bytes)
+        count = Self.smaller(count, other.count)
+    }
+
+    private static func smaller<Value: Comparable>(_ first: Value?, _ second: Value?) -> Value? {
+        [first, second].compactMap { $0 }.min()
+    }
+
+    /// Time between checks of the limits that can be exceeded while nothing is written; nil without such limits.
+    ///
+    /// A tenth of the age, at most ten seconds: a check removes few segments, and there may be many.
+    var maintenanceInterval: Duration? {
+        guard age != nil || free != nil else { return nil }
+        return min(max((age ?? .seconds(600)) / 10, .seconds(1)), .seconds(10))
+    }
+
+    /// Whether there is any limit.
+    public var isLimited: Bool { self != SegmentRetention() }
+}

@@ -1,5 +1,6 @@
 import Bitstream
 import CamPlatform
+import Glibc
 
 /// When one segment of a recording ends and the next begins.
 ///
@@ -79,5 +80,111 @@ public struct SegmentSchedule: Sendable, Hashable {
         }
         latest = max(latest, timestamp)
         return max(.zero, timestamp - origin)
+    }
+}
+
+// MARK: - Segments cut on the clock
+
+/// The moments at which segments begin that are cut on the clock: at :00, :10, :20 … of every hour.
+///
+/// The encode thread and the writers share one, and ask for the same frames, the encode thread first. Each moment is
+/// fixed, by the wall clock as it is then, when the segment before it begins: if the clock is set meanwhile, that segment
+/// becomes longer or shorter, and the next ones are on the clock again.
+public final class ClockGrid: Sendable, Hashable {
+    private let length: Duration
+    private let offset: @Sendable (WallTime) -> Duration
+    private let wallTime: @Sendable (Instant) -> WallTime
+    private let state = State()
+
+    /// Lengths that put the moments at the same times every day: they divide it.
+    public static func allows(_ length: Duration) -> Bool {
+        let (length, day) = (length.inNanoseconds, Duration.seconds(86400).inNanoseconds)
+        return length >= 1_000_000_000 && day.isMultiple(of: length)
+    }
+
+    /// - Parameters:
+    ///   - length: from one moment to the next; one that `allows` accepts.
+    ///   - isUTC: whether a day begins at midnight in UTC, and not in local time.
+    public convenience init(every length: Duration, isUTC: Bool) {
+        self.init(
+            every: length, offset: { isUTC ? .zero : Self.localOffset(at: $0) },
+            wallTime: { SystemTime().wallTime(at: $0) })
+    }
+
+    /// - Parameters:
+    ///   - offset: how far the wanted clock is ahead of UTC at a time.
+    ///   - wallTime: the wall clock at a time of this machine's clock.
+    init(
+        every length: Duration, offset: @escaping @Sendable (WallTime) -> Duration,
+        wallTime: @escaping @Sendable (Instant) -> WallTime
+    ) {
+        (self.length, self.offset, self.wallTime) = (max(.seconds(1), length), offset, wallTime)
+    }
+
+    /// The number of moments from the first frame that was asked for until this one.
+    func index(at timestamp: Instant) -> Int {
+        state.monitor.withLock {
+            let next = state.next ?? moment(after: timestamp)
+            if timestamp >= next { state.pass(next) }
+            // After a gap, the moments within it begin nothing.
+            state.next = timestamp >= next ? moment(after: timestamp) : next
+            return state.index(at: timestamp)
+        }
+    }
+
+    /// The next moment after a capture time.
+    private func moment(after timestamp: Instant) -> Instant {
+        let wall = wallTime(timestamp)
+        let ahead = offset(wall)
+        let past = (wall + ahead).nanoseconds % length.inNanoseconds
+        let wait = past < 0 ? -past : length.inNanoseconds - past
+        let unchanged = wall + .nanoseconds(wait)
+        return timestamp + max(.nanoseconds(1), onGrid(unchanged, ahead, after: wall) - wall)
+    }
+
+    /// Corrects a moment for a change of the offset until then: for summer, or back.
+    private func onGrid(_ moment: WallTime, _ ahead: Duration, after wall: WallTime) -> WallTime {
+        let there = offset(moment)
+        guard there != ahead, (moment + there).nanoseconds % length.inNanoseconds != 0 else { return moment }
+        let shifted = moment - (there - ahead)
+        // If the change leaves that time out, the file begins with the change, or soon after.
+        return shifted > wall && offset(shifted) == there ? shifted : moment
+    }
+
+    /// How far local time is ahead of UTC.
+    private static func localOffset(at wall: WallTime) -> Duration {
+        var (moment, parts) = (time_t(wall.seconds), tm())
+        return localtime_r(&moment, &parts) == nil ? .zero : .seconds(parts.tm_gmtoff)
+    }
+
+    public static func == (one: ClockGrid, other: ClockGrid) -> Bool { one === other }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+    private final class State: @unchecked Sendable {
+        // Safe to share: accessed with the monitor's lock held.
+        let monitor = Monitor()
+        /// The next moment; nil before the first frame.
+        var next: Instant?
+        /// The latest moments.
+        private var passed: [Instant] = []
+        /// Those before.
+        private var forgotten = 0
+        /// More than any writer is behind: its queue holds 3600 frames, and moments are a second apart at least.
+        private static let limit = 4096
+
+        func pass(_ moment: Instant) {
+            if passed.count == Self.limit {
+                passed.removeFirst(Self.limit / 2)
+                forgotten += Self.limit / 2
+            }
+            passed.append(moment)
+        }
+
+        func index(at timestamp: Instant) -> Int {
+            // Those that ask are close to the latest.
+            let later = passed.reversed().prefix { $0 > timestamp }.count
+            return forgotten + passed.count - later
+        }
     }
 }
