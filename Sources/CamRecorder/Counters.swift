@@ -17,3 +17,73 @@ public final class Counters<Counter: CaseIterable & RawRepresentable<Int> & Send
         let value = Atomic<Int>(0)
     }
 }
+
+/// Counters of a recording's source.
+public enum CaptureCounter: Int, CaseIterable, Sendable {
+    /// Frames that the source delivered, including damaged ones.
+    case captured
+    /// Gaps in the driver's sequence numbers.
+    case droppedByDriver
+    /// Captured frames that were flagged as damaged, truncated, or not decodable.
+    case corrupt
+    /// Captured frames that were dropped, oldest first, because the encoders were late.
+    case droppedByUs
+    /// Frames of `droppedByUs`: while an encoder hung or was reopened.
+    case droppedInRestart
+    /// Frames of `droppedByUs`: while an output's queue was full.
+    case droppedForOutput
+    /// Frames of `droppedByUs`: they came at once after a standstill of the process or the machine.
+    case droppedAfterStandstill
+    /// Captured frames that were dropped during a pause.
+    case paused
+    /// Captured frames between those of a time lapse.
+    case notWanted
+    /// Attempts to restart or reopen a failed source.
+    case sourceTries
+    /// Attempts after which the source streamed.
+    case sourceRestarts
+    /// Milliseconds from the last picture before a restart to the first after it.
+    case millisecondsLost
+    /// Those of `millisecondsLost` from the last picture to the end, if the source was away then.
+    case millisecondsAwayAtEnd
+    /// Times without pictures, whatever was the reason: a failed source, or a standstill and what it causes.
+    case outages
+    /// Times in which the process or the machine stood still.
+    case standstills
+    case millisecondsStopped
+    case millisecondsSuspended
+    /// Pictures whose time of capture the driver got wrong.
+    case correctedTimes
+}
+
+/// Counters of an encoder. Captured frames, except those that are `corrupt`, `droppedByUs`, `paused` or `notWanted`, add
+/// up to `droppedByEncoder` + `encoded` + `unused`.
+public enum EncoderCounter: Int, CaseIterable, Sendable {
+    /// Frames that went into the encoder and never came out.
+    case droppedByEncoder
+    /// Frames still waiting when the recording ended or the encoder failed for good, or before the first IDR of a
+    /// camera's own H.264.
+    case unused
+    /// Access units that the encoder produced.
+    case encoded
+    /// Times a failing encoder was closed and reopened.
+    case restarts
+}
+
+/// Counters of an output.
+public enum OutputCounter: Int, CaseIterable, Sendable {
+    /// Access units sent to the output.
+    case accepted
+    /// Access units written.
+    case written
+    /// Accepted access units that were lost because writing failed or hung.
+    case lost
+    /// Accepted access units that are in the ring, or left it unwritten because no trigger came.
+    case passed
+    /// Written access units that are IDRs.
+    case keyframes
+    /// Bytes of written access units.
+    case bytes
+    /// Access units that had to wait for room in the queue.
+    case waits
+}

@@ -1,4 +1,6 @@
+import CamControlProtocol
 import CamPlatform
+import Synchronization
 
 /// Durations in fixed memory, whatever their number: 32 buckets per octave, so percentiles are accurate to 4 %.
 struct LatencyHistogram: Sendable {
@@ -36,5 +38,35 @@ struct LatencyHistogram: Sendable {
         guard bucket >= 32 else { return Int64(bucket) }
         let octave = bucket / 32 + 4
         return Int64((UInt64(32 + bucket % 32 + 1) << UInt64(octave - 5)) - 1)
+    }
+}
+
+/// How many latencies lie between fixed bounds, for monitoring; any thread may read it during a recording.
+final class LatencyBuckets: Sendable {
+    /// Each bucket's largest latency; one more bucket has what is above the last.
+    static let bounds: [Duration] =
+        [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000].map { .milliseconds($0) }
+
+    private let counts = (0...bounds.count).map { _ in Cell() }
+    private let nanoseconds = Cell()
+
+    func record(_ latency: Duration) {
+        let latency = max(.zero, latency)
+        let bucket = Self.bounds.firstIndex { latency <= $0 } ?? Self.bounds.count
+        counts[bucket].value.wrappingAdd(1, ordering: .relaxed)
+        nanoseconds.value.wrappingAdd(Int(latency.inNanoseconds), ordering: .relaxed)
+    }
+
+    /// What was recorded so far; nil if nothing was.
+    var snapshot: LatencyCounts? {
+        let counts = counts.map { $0.value.load(ordering: .relaxed) }
+        guard counts.contains(where: { $0 > 0 }) else { return nil }
+        return LatencyCounts(
+            bounds: Self.bounds.map(\.inSeconds), counts: counts,
+            sum: Double(nanoseconds.value.load(ordering: .relaxed)) / 1e9)
+    }
+
+    private final class Cell: Sendable {
+        let value = Atomic<Int>(0)
     }
 }

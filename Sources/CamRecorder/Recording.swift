@@ -1,11 +1,11 @@
 import Bitstream
+import CamPictures
+import CamPlatform
+import CamSound
 import Capture
 import Encoder
 import Output
-import CamPictures
-import CamSound
 import Synchronization
-import CamPlatform
 
 /// One codec of a recording, with its encoder.
 public struct RecordingTrack {
@@ -219,4 +219,40 @@ private final class Countdown: Sendable {
 
     /// Returns true for the last thread.
     func countDown() -> Bool { left.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
+}
+
+extension StreamDescription {
+    /// Describes an open encoder's stream for a container.
+    public init(_ provider: any EncoderProvider) {
+        let stream = provider.stream
+        self.init(
+            codec: provider.codec, width: stream.size.width, height: stream.size.height,
+            frameRate: stream.frameRate, reordering: stream.bFrames, color: stream.color,
+            pixelAspect: stream.pixelAspect, encoder: provider.choice?.details?.implementation)
+        playbackRate = stream.playbackRate
+    }
+}
+
+/// The reason a recording ended early. `description` is one line: subject, cause, next step.
+public enum RecordingError: Error, Sendable, Equatable, CustomStringConvertible {
+    case capture(CaptureError)
+    case encoder(EncoderError)
+    case output(OutputError)
+    /// A file that the recording needs cannot be read.
+    case input(InputError)
+    /// Sound cannot be coded.
+    case sound(SoundError)
+    /// The system allows no more threads or descriptors.
+    case noResources
+
+    public var description: String {
+        switch self {
+        case .capture(let error): error.description
+        case .encoder(let error): error.description
+        case .output(let error): error.description
+        case .input(let error): error.description
+        case .sound(let error): error.description
+        case .noResources: "the system allows no more threads or open files; raise 'ulimit -u' or 'ulimit -n'"
+        }
+    }
 }

@@ -1,7 +1,7 @@
 import Bitstream
 import CamPlatform
-import Output
 import CamSound
+import Output
 import Synchronization
 
 /// One output of a recording: its queue of coded pictures, and the thread that writes them.
@@ -288,5 +288,63 @@ extension RecordingOutput {
         counters.add(to: .accepted)
         counters.add(to: .lost)
         return true
+    }
+}
+
+// MARK: Plans, items and events
+
+/// One output of a recording about to start: the request and the open sink for it.
+public struct OutputPlan {
+    /// The requested output. Its codec selects the track.
+    public let choice: OutputChoice
+    /// The open sink. Only the recording's writer uses it from now on.
+    public let sink: any AccessUnitSink
+    /// The ring that keeps pictures in memory until a trigger; nil if everything is written.
+    public let ring: EventRing.Plan?
+
+    /// Creates a plan with an open sink.
+    public init(_ choice: OutputChoice, sink: any AccessUnitSink, ring: EventRing.Plan? = nil) {
+        self.choice = choice
+        self.sink = sink
+        self.ring = ring
+    }
+}
+
+/// An item that an encoder sends to an output, in order.
+enum OutputItem: Sendable {
+    case unit(AccessUnit)
+    case sound(SoundPacket)
+    /// No more sound follows.
+    case soundEnd
+    /// The items that follow have other properties.
+    case stream(StreamDescription)
+    /// A trigger that a ring waits for has come.
+    case event
+
+    /// Size in bytes.
+    var cost: Int {
+        switch self {
+        case .unit(let unit): unit.count
+        // Sound is little, and bounded by the number of items.
+        case .sound, .stream, .event, .soundEnd: 0
+        }
+    }
+}
+
+/// A change in one output while the others continue. `description` is one line.
+public enum OutputEvent: Sendable, Equatable, CustomStringConvertible {
+    /// The output has ended.
+    case failed(OutputError)
+    /// The output stalled; new data is lost until it accepts data again.
+    case blocked(OutputError)
+    /// The output continues with a keyframe, after losing frames.
+    case resumed(name: String, lost: Int)
+
+    public var description: String {
+        switch self {
+        case .failed(let error): "\(error) (the other outputs continue)"
+        case .blocked(let error): "\(error) (retrying; the other outputs continue)"
+        case .resumed(let name, let lost): "\(name): recording again; frames lost: \(lost)"
+        }
     }
 }

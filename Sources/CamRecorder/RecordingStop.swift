@@ -1,5 +1,5 @@
-import Capture
 import CamPlatform
+import Capture
 
 /// The request to end a recording, visible to every wait in it: for the next picture, for a source that
 /// disappeared, between encoder restarts. It cannot be withdrawn.
@@ -42,4 +42,17 @@ final class RecordingStop: SourceStop, @unchecked Sendable {
             return hasBegun
         }
     }
+}
+
+/// The request to end a recording, for a source that waits for pictures or has disappeared.
+protocol SourceStop: InterruptibleClock {
+    /// Makes the request interrupt this stream from now on, instead of the previous one.
+    func attach(_ interrupter: CaptureInterrupter)
+}
+
+/// A clock whose waits end as soon as the recording should end. Tests script it.
+protocol InterruptibleClock: AnyObject, TimeSource {
+    /// Waits until a deadline.
+    /// - Returns: true as soon as the recording should end.
+    func wait(until deadline: Instant) -> Bool
 }

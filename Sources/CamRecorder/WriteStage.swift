@@ -1,7 +1,8 @@
 import Bitstream
-import Output
-import CamSound
 import CamPlatform
+import CamSound
+import Output
+import Synchronization
 
 /// A writer thread's work: passes access units to one sink.
 struct WriteStage {
@@ -206,4 +207,15 @@ final class OutageRecord: @unchecked Sendable {
     func end(_ kind: OutputError.Kind) {
         monitor.withLock { if outage?.error.kind == kind { outage = nil } }
     }
+}
+
+/// A trigger that found an output's queue full or closed, so that no item in the queue stands for it.
+final class LateTrigger: Sendable {
+    private let isPending = Atomic<Bool>(false)
+
+    /// Notes one.
+    func note() { isPending.store(true, ordering: .sequentiallyConsistent) }
+
+    /// Returns whether there was any, and forgets it.
+    func take() -> Bool { isPending.exchange(false, ordering: .sequentiallyConsistent) }
 }

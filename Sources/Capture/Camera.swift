@@ -1,7 +1,7 @@
 import CV4L2
+import CamPictures
 import CamPlatform
 import Glibc
-import CamPictures
 
 /// An open V4L2 capture node that is not streaming yet.
 ///
@@ -193,5 +193,18 @@ public struct Camera: ~Copyable {
 
     private static func text<Tuple>(_ field: Tuple) -> String {
         withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+}
+
+// MARK: Nodes
+
+/// The video device nodes of this machine.
+public enum VideoNode {
+    /// `/dev/video0`, `/dev/video1`, …, in the order of their numbers.
+    public static func all() -> [String] {
+        let numbers = Folder.names(in: "/dev").compactMap { name in
+            name.hasPrefix("video") ? Int(name.dropFirst(5)) : nil
+        }
+        return numbers.sorted().map { "/dev/video\($0)" }
     }
 }

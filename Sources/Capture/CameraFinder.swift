@@ -1,5 +1,7 @@
-import Glibc
+import CV4L2
 import CamPictures
+import CamPlatform
+import Glibc
 import Synchronization
 
 /// Finds a disconnected camera and reopens it, under whatever name the kernel now gives it.
@@ -162,5 +164,86 @@ public final class CameraFinder: Sendable {
         var status = stat()
         if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { return path }
         return StableLink.find(for: path)
+    }
+}
+
+// MARK: Where a camera is
+
+/// Where sysfs places a video node: its hardware, and which of that hardware's nodes it is.
+struct NodePlace: Sendable, Hashable {
+    /// The USB interface, such as `1.0`: two cameras in one case have one each. Nil if it is not on USB.
+    let interface: String?
+    /// Which of its device's nodes it is: a grabber has one per channel.
+    let index: Int
+    /// The USB device that it belongs to; nil for others.
+    let unit: USBUnit?
+
+    /// A USB device, as far as its descriptors distinguish it from others.
+    struct USBUnit: Sendable, Hashable {
+        /// Where it is plugged in.
+        let port: String
+        /// Vendor, product and serial number; nil without a serial number.
+        let serial: String?
+    }
+}
+
+extension NodePlace {
+    /// The place of a node, or of a link to one; nil if sysfs does not have it.
+    static func find(_ path: String) -> NodePlace? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFCHR else { return nil }
+        let (major, minor) = (cv4l2_major(status.st_rdev), cv4l2_minor(status.st_rdev))
+        return find(inFolder: "/sys/dev/char/\(major):\(minor)")
+    }
+
+    /// - Parameter folder: the node's folder in sysfs.
+    static func find(inFolder folder: String) -> NodePlace? {
+        guard let device = realpath("\(folder)/device", nil) else { return nil }
+        defer { free(device) }
+        let path = String(cString: device)
+        guard let index = text("\(folder)/index").flatMap({ Int($0) }) else { return nil }
+        guard let unit = unit(ofInterface: path) else {
+            return NodePlace(interface: nil, index: index, unit: nil)
+        }
+        return NodePlace(
+            interface: path.split(separator: ":").last.map(String.init), index: index, unit: unit)
+    }
+
+    private static func unit(ofInterface path: String) -> USBUnit? {
+        let port = Folder.of(path)
+        guard let maker = text("\(port)/idVendor"), let model = text("\(port)/idProduct") else { return nil }
+        let serial = text("\(port)/serial").flatMap { $0.isEmpty ? nil : "\(maker):\(model):\($0)" }
+        return USBUnit(port: port, serial: serial)
+    }
+
+    /// The first line of a file.
+    private static func text(_ path: String) -> String? {
+        let descriptor = cv4l2_open(path, O_RDONLY)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = bytes.withUnsafeMutableBytes { cv4l2_read(descriptor, $0.baseAddress, $0.count) }
+        guard count >= 0 else { return nil }
+        return String(decoding: bytes[..<count].prefix { $0 != 0x0A }, as: UTF8.self)
+    }
+}
+
+/// udev's links to a camera, which stay the same when /dev/videoN is renumbered.
+public enum StableLink {
+    /// The folder of the distribution's links.
+    public static let commonFolder = "/dev/v4l/by-id"
+    /// The folder of the links that camrec's own rules make.
+    public static let ownFolder = "/dev/camrec"
+
+    /// Returns the link in a folder that leads to `path`.
+    public static func find(for path: String, in folder: String = commonFolder) -> String? {
+        var wanted = stat()
+        guard stat(path, &wanted) == 0 else { return nil }
+        let links = Folder.names(in: folder).map { "\(folder)/\($0)" }.filter { link in
+            var status = stat()
+            return stat(link, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
+                && status.st_rdev == wanted.st_rdev
+        }
+        return links.min()
     }
 }

@@ -1,5 +1,7 @@
+import CYUV
 import CamPictures
 import CamPlatform
+import Glibc
 
 /// A camera for machines without one: a moving pattern with the frame's number and, if it is live, the time of
 /// capture, at any size and rate, in any format that camrec reads itself.
@@ -116,5 +118,49 @@ public final class TestSource: CaptureStream {
         pattern.draw(frame: frame, time: time, over: drawn[index], into: memory)
         drawn[index] = frame
         return format.minimumLengths[0]
+    }
+}
+
+// MARK: Motion JPEG
+
+/// Test pictures as Motion JPEG: drawn in RGB, then compressed into the stream's buffer.
+///
+/// Used only by the capture thread.
+final class TestPictureCompressor {
+    /// The format that the pattern is drawn in.
+    let canvasFormat: PictureFormat
+    private let canvas: UnsafeMutableRawBufferPointer
+    /// To one row of chroma.
+    private let lumaRows: Int32
+    private var drawn: UInt32?
+
+    /// - Parameter format: Motion JPEG is 4:2:2, as webcams have it; JPEG is 4:2:0.
+    /// - Returns: nil if a picture does not fit into memory.
+    init?(_ format: PixelFormat, size: PictureSize, frameRate: FrameRate) {
+        lumaRows = format == .jpeg ? 2 : 1
+        let color = ColorEncoding(range: .full, matrix: .bt601)
+        guard let format = PictureFormat(.rgb24, size: size, frameRate: frameRate, color: color) else {
+            return nil
+        }
+        canvasFormat = format
+        guard let canvas = AlignedMemory.allocate(byteCount: format.minimumLengths[0]) else { return nil }
+        self.canvas = canvas
+    }
+
+    deinit { free(canvas.baseAddress) }
+
+    /// Room for any picture: apart from its headers, JPEG is hardly ever larger than RGB.
+    var bufferLength: Int { canvasFormat.minimumLengths[0] + 4096 }
+
+    /// Draws and compresses a frame.
+    /// - Returns: its length in `memory` in bytes; 0 if it did not fit.
+    func write(
+        frame: UInt32, time: Instant?, of pattern: TestPattern, into memory: UnsafeMutableRawBufferPointer
+    ) -> Int {
+        pattern.draw(frame: frame, time: time, over: drawn, into: canvas)
+        drawn = frame
+        return cyuv_jpeg_encode(
+            canvas.baseAddress, canvasFormat.planes[0].stride, Int32(canvasFormat.size.width),
+            Int32(canvasFormat.size.height), lumaRows, memory.baseAddress, memory.count)
     }
 }

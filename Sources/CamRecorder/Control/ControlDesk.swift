@@ -1,6 +1,7 @@
-import Capture
 import CamControlProtocol
 import CamPlatform
+import Capture
+import Synchronization
 
 /// Carries out commands from the control socket, on the socket's thread.
 public struct ControlDesk: Sendable {
@@ -163,5 +164,31 @@ public struct ControlDesk: Sendable {
             isPaused: control.isPaused, motion: motion?.content)
         (statistics.bitRate, statistics.abilities) = (rates.average, abilities)
         return statistics
+    }
+}
+
+// MARK: Limits on new rates
+
+/// The limits on a new bit rate: the rates requested so far, in bits per second.
+public final class RateBounds: Sendable {
+    private let values: Mutex<(average: Int?, maximum: Int?)>
+
+    /// The highest rate that the level allows.
+    let highest: Int?
+
+    /// Creates bounds; nil means no limit.
+    public init(average: Int?, maximum: Int?, highest: Int?) {
+        values = Mutex((average, maximum))
+        self.highest = highest
+    }
+
+    var average: Int? {
+        get { values.withLock { $0.average } }
+        set { values.withLock { $0.average = newValue } }
+    }
+
+    var maximum: Int? {
+        get { values.withLock { $0.maximum } }
+        set { values.withLock { $0.maximum = newValue } }
     }
 }

@@ -1,6 +1,6 @@
 import CamControlProtocol
-import Output
 import CamPlatform
+import Output
 
 extension RecordingStatistics {
     /// - Parameters:
@@ -51,5 +51,23 @@ extension RecordingStatistics.Output {
                 RecordingStatistics.Outage(
                     condition: outage.error.condition, since: outage.since.iso8601, error: "\(outage.error)")
             })
+    }
+}
+
+// MARK: Receivers
+
+extension ReceiverReport {
+    init(_ statistics: ReceiverStatistics, output: String) {
+        self.init(
+            output: output, peer: statistics.peer, joinedSeconds: statistics.joined.inSeconds,
+            leftSeconds: statistics.left?.inSeconds, bytes: statistics.bytes, units: statistics.units,
+            dropped: statistics.dropped,
+            longestLagMilliseconds: statistics.longestLag.inSeconds * 1e3,
+            unconfirmedBytes: statistics.unconfirmedBytes, left: statistics.departure?.description)
+    }
+
+    /// Returns a live output's known connections; none for other outputs.
+    public static func all(of ledger: ReceiverLedger?, output: String) -> [ReceiverReport] {
+        ledger?.content.receivers.map { ReceiverReport($0, output: output) } ?? []
     }
 }

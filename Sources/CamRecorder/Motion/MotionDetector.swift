@@ -1,6 +1,6 @@
-import Glibc
 import CamPictures
 import CamPlatform
+import Glibc
 
 /// Tells from small pictures when something moves.
 ///
@@ -191,5 +191,93 @@ public final class MotionDetector {
             x: part.x + x, y: part.y + y,
             width: min(part.size.width, (area.right + 1) * layout.block) - x,
             height: min(part.size.height, (area.bottom + 1) * layout.block) - y)
+    }
+}
+
+// MARK: What counts
+
+/// How small and how faint a thing may be that counts as motion.
+///
+/// The same things are followed whatever the sensitivity, which only decides which of them count: more sensitive never
+/// sees less.
+public struct MotionSensitivity: Sendable, Hashable {
+    /// From 1, only large and clear things, to 10.
+    public static let levels = 1...10
+    /// 5.
+    public static let usual = MotionSensitivity(level: 5)
+
+    /// The fewest cells of 14,400.
+    let leastArea: Float
+    /// The least `ChangedArea.excess`.
+    let leastExcess: Float
+
+    private init(level: Int) {
+        let steps = Float(Self.levels.upperBound - level)
+        leastArea = 5 + steps * steps * 0.6
+        leastExcess = 1 + steps * 0.09
+    }
+
+    /// Nil outside 1 … 10.
+    public init?(_ level: Int) {
+        guard Self.levels.contains(level) else { return nil }
+        self.init(level: level)
+    }
+
+    /// Whether a thing is large and clear enough.
+    func accepts(_ traveler: Traveler, cells: Int) -> Bool {
+        let least = max(4, leastArea * Float(cells) / 14400)
+        return Float(traveler.largest.count) >= least && traveler.excess >= leastExcess
+    }
+}
+
+/// From when to when something moved, and where it was largest.
+public struct MotionEvent: Sendable, Hashable {
+    /// A rectangle in the picture, in pixels.
+    public struct Place: Sendable, Hashable {
+        public let x: Int
+        public let y: Int
+        public let width: Int
+        public let height: Int
+
+        /// A rectangle whose top left corner is at x and y.
+        public init(x: Int, y: Int, width: Int, height: Int) {
+            (self.x, self.y, self.width, self.height) = (x, y, width, height)
+        }
+    }
+
+    /// The capture time of the first picture in which it was seen.
+    public internal(set) var start: Instant
+    /// The capture time of the last picture in which it moved.
+    public internal(set) var end: Instant
+    /// The largest part of the picture that changed by it, 0 … 1.
+    public internal(set) var peak: Double
+    /// The capture time of that picture.
+    public internal(set) var peakTime: Instant
+    /// Where it was then.
+    public internal(set) var place: Place
+
+    /// An event.
+    public init(start: Instant, end: Instant, peak: Double, peakTime: Instant, place: Place) {
+        (self.start, self.end, self.peak, self.peakTime, self.place) = (start, end, peak, peakTime, place)
+    }
+}
+
+/// The part of a camera's pictures that is watched.
+public struct WatchedPart: Sendable, Hashable {
+    /// The part's.
+    public let size: PictureSize
+    /// Columns to the left of it.
+    public let x: Int
+    /// Rows above it.
+    public let y: Int
+    /// The camera's.
+    public let whole: PictureSize
+
+    /// All of it.
+    public init(_ whole: PictureSize) { self.init(whole, x: 0, y: 0, of: whole) }
+
+    /// A part that lies within the whole.
+    public init(_ size: PictureSize, x: Int, y: Int, of whole: PictureSize) {
+        (self.size, self.x, self.y, self.whole) = (size, x, y, whole)
     }
 }

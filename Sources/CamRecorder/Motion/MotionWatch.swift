@@ -1,5 +1,7 @@
 import CamPictures
 import CamPlatform
+import Encoder
+import Synchronization
 
 /// Watches a recording's pictures for motion, and triggers the rings for as long as there is any.
 ///
@@ -85,5 +87,86 @@ extension PictureFormat {
     fileprivate var blackLevel: Int {
         if case .rgb = pixelFormat.arrangement { return 0 }
         return color.range == .limited ? 16 : 0
+    }
+}
+
+/// How a recording watches for motion.
+public struct MotionPlan: Sendable, Hashable {
+    public let sensitivity: MotionSensitivity
+    /// What to ignore; nil to watch everything.
+    public let mask: MotionMask?
+    /// The part of the camera's picture that is recorded; nil for all of it.
+    public let crop: CropRectangle?
+
+    /// Watches pictures with a sensitivity, but for what a mask ignores.
+    public init(
+        sensitivity: MotionSensitivity = .usual, mask: MotionMask? = nil, crop: CropRectangle? = nil
+    ) {
+        (self.sensitivity, self.mask, self.crop) = (sensitivity, mask, crop)
+    }
+
+    /// What thumbnails of a camera's pictures show.
+    func part(of whole: PictureSize) -> WatchedPart {
+        crop.map { WatchedPart($0.size, x: $0.x, y: $0.y, of: whole) } ?? WatchedPart(whole)
+    }
+}
+
+// MARK: What was seen
+
+/// The motion that a recording has seen; safe to use from any thread.
+public final class MotionLog: Sendable {
+    private let state = Mutex(State())
+
+    private struct State {
+        var start: Instant?
+        var current: MotionEvent?
+        var latest: [MotionEvent] = []
+        var count = 0
+    }
+
+    /// What it holds.
+    public struct Content: Sendable {
+        /// The capture time of the first picture; nil before that.
+        public let start: Instant?
+        /// The events, the one that lasts included.
+        public let count: Int
+        /// The latest of them, in order.
+        public let events: [MotionEvent]
+        /// Whether the last one lasts.
+        public let isMoving: Bool
+    }
+
+    /// Older events are counted, but not kept.
+    public static let mostEvents = 1000
+
+    init() {}
+
+    /// The events so far.
+    public var content: Content {
+        state.withLock {
+            Content(
+                start: $0.start, count: $0.count, events: $0.latest + [$0.current].compactMap { $0 },
+                isMoving: $0.current != nil)
+        }
+    }
+
+    /// Notes the time of the first picture.
+    func begin(at time: Instant) { state.withLock { $0.start = $0.start ?? time } }
+
+    /// Notes an event that begins or lasts.
+    func note(_ event: MotionEvent) {
+        state.withLock {
+            if $0.current == nil { $0.count += 1 }
+            $0.current = event
+        }
+    }
+
+    /// Notes an event that is over.
+    func end(_ event: MotionEvent) {
+        state.withLock {
+            $0.current = nil
+            if $0.latest.count == Self.mostEvents { $0.latest.removeFirst() }
+            $0.latest.append(event)
+        }
     }
 }

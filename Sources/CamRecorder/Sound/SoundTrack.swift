@@ -1,5 +1,5 @@
-import CamSound
 import CamPlatform
+import CamSound
 
 /// The sound of a recording, and the thread that makes it.
 ///
@@ -178,4 +178,46 @@ final class SoundTrack: @unchecked Sendable {
         timeline = made
         return made
     }
+}
+
+// MARK: Plan and outcome
+
+/// The sound of a recording that is about to start.
+public struct SoundPlan {
+    /// Codes it. Only the recording's sound thread uses it from now on.
+    public let encoder: SoundEncoder
+    /// Reads the microphone. Only the recording takes from it from now on.
+    public let microphone: MicrophoneReader
+    /// ALSA's name of the microphone.
+    public let name: String
+    /// Receives what happens; called on the sound thread.
+    public let report: @Sendable (SoundEvent) -> Void
+
+    /// Creates a plan with an open encoder.
+    public init(
+        _ encoder: SoundEncoder, microphone: MicrophoneReader, name: String,
+        report: @escaping @Sendable (SoundEvent) -> Void = { _ in }
+    ) {
+        (self.encoder, self.microphone, self.name, self.report) = (encoder, microphone, name, report)
+    }
+}
+
+/// What became of a recording's sound.
+public struct SoundOutcome: Sendable {
+    /// ALSA's name of the microphone.
+    public let microphone: String
+    /// Whether it was ever heard.
+    public let isHeard: Bool
+    /// What was recorded.
+    public let description: SoundDescription
+    /// What was done to it.
+    public let statistics: SoundStatistics
+    /// How often samples were lost because they were not read in time.
+    public let overruns: Int
+    /// How often the microphone was lost.
+    public let outages: Int
+    /// Packets that an output had no room for, over all outputs.
+    public let lost: Int
+    /// Why it ended early; nil if it did not.
+    public let error: SoundError?
 }

@@ -1,3 +1,4 @@
+import CamPictures
 import CamPlatform
 
 /// Picks the frames of a time lapse by their capture time.
@@ -34,4 +35,17 @@ struct FramePicker {
 
     /// The time since the first frame.
     func elapsed(at time: Instant) -> Duration { grid.map { time - $0.start } ?? .zero }
+}
+
+/// A recording that plays faster than it was captured.
+public struct TimeLapse: Sendable, Hashable {
+    /// The capture time from one recorded frame to the next.
+    public let interval: Duration
+    /// Frames a second when it is played.
+    public let playbackRate: FrameRate
+
+    /// - Parameter interval: more than zero.
+    public init(every interval: Duration, playbackRate: FrameRate) {
+        (self.interval, self.playbackRate) = (interval, playbackRate)
+    }
 }
