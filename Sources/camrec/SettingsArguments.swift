@@ -1,8 +1,50 @@
 import ArgumentParser
-import Glibc
-import CamRecorder
-import CamPlatform
 import CamCommandLine
+import CamPlatform
+import CamRecorder
+import Glibc
+
+/// Merges a settings file into the command line that names it.
+enum SettingsArguments {
+    private static let option = "--settings"
+
+    /// Puts the file's arguments before the command line's, except those whose option is given there, too.
+    /// - Parameter arguments: without the program's name.
+    static func expand(_ arguments: [String]) throws(SettingsProblems) -> [String] {
+        let subcommands = Camrec.configuration.subcommands.compactMap { $0.configuration.commandName }
+        let name = arguments.first.flatMap { subcommands.contains($0) ? $0 : nil }
+        // The parser reports an empty name.
+        guard name == nil || name == RecordCommand.name, let path = path(in: arguments), !path.isEmpty else {
+            return arguments
+        }
+        let given = arguments.dropFirst(name == nil ? 0 : 1)
+        let names = Set(given.prefix { $0 != "--" }.map(option(of:)))
+        let settings = try RecordCommand.arguments(ofSettings: path).filter { setting in
+            let name = option(of: setting)
+            return !names.contains(name) && !(exclusive.contains(name) && !names.isDisjoint(with: exclusive))
+        }
+        return [RecordCommand.name] + settings + given
+    }
+
+    /// Options that exclude each other.
+    private static let exclusive: Set<Substring> = ["--quiet", "--verbose"]
+
+    /// Returns an argument's option without its value and without a flag's inversion.
+    private static func option(of argument: String) -> Substring {
+        let name = argument.prefix { $0 != "=" }
+        return name.hasPrefix("--no-") ? "--\(name.dropFirst(5))" : name
+    }
+
+    /// Returns the settings file named last.
+    private static func path(in arguments: [String]) -> String? {
+        let options = arguments.prefix { $0 != "--" }
+        guard let index = options.lastIndex(where: { $0 == option || $0.hasPrefix("\(option)=") }) else {
+            return nil
+        }
+        if options[index] != option { return String(options[index].dropFirst(option.count + 1)) }
+        return index + 1 < options.count ? options[index + 1] : nil
+    }
+}
 
 extension RecordCommand {
     /// The keys of a settings file: this command's own long options.
@@ -112,5 +154,44 @@ struct SettingsProblems: Error {
 
     init(_ problems: [SettingsProblem]) {
         self.problems = problems.sorted { ($0.line ?? .max) < ($1.line ?? .max) }
+    }
+}
+
+/// `camrec check FILE`
+struct CheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Checks settings files and reports what is wrong in them.",
+        usage: "camrec check <FILE>...",
+        discussion: """
+            A settings file has one long option per line, without its dashes, as 'key = value': flags are yes or no, \
+            'output' is OUTPUT, '#' starts a comment. 'camrec --settings FILE' reads it.
+
+            Exit codes: 0 no errors; 1 errors, each on a line of standard error with its place.
+            """)
+
+    @Argument(
+        help: ArgumentHelp("Settings files, such as /etc/camrec/NAME.conf.", valueName: "FILE"),
+        completion: .file(), transform: PlainValue.text("expected a file's name"))
+    var files: [String]
+
+    func run() throws {
+        let console = Console(isQuiet: false, isVerbose: false)
+        var status = ExitStatus.done
+        for path in files {
+            do throws(SettingsProblems) {
+                let arguments = try RecordCommand.arguments(ofSettings: path)
+                for warning in RecordCommand.warnings(on: arguments) { console.warn("\(path): \(warning)") }
+                console.inform("\(path): all is well")
+                if !RecordCommand.namesOutput(arguments) {
+                    console.inform(
+                        "\(path): neither 'output' nor 'listen': name an OUTPUT on the command line")
+                }
+            } catch {
+                for problem in error.problems { console.fail(problem.description) }
+                status = .violation
+            }
+        }
+        if status != .done { throw status }
     }
 }
