@@ -1,5 +1,7 @@
 import Bitstream
 import CamPlatform
+import CamRecorder
+import Output
 
 extension RecordingResult {
     /// The last lines of a run.
@@ -170,4 +172,92 @@ extension RecordingResult.Encoder {
 /// `1 frame`, `2 frames`.
 private func count(_ number: Int, _ noun: String) -> String {
     "\(number) \(noun)\(number == 1 ? "" : "s")"
+}
+
+/// A readable bit rate: `2`, `2.75`, `0.452`, `0.00012` Mbit/s.
+struct Megabits: CustomStringConvertible {
+    private let bitsPerSecond: Double
+
+    init(_ bitsPerSecond: Double) { self.bitsPerSecond = bitsPerSecond }
+
+    var description: String {
+        // Above one, hundredths are enough; small rates keep their digits.
+        let digits = bitsPerSecond >= 999_500 ? 100.0 : bitsPerSecond >= 500 ? 1000 : 1e6
+        let value = (bitsPerSecond / 1e6 * digits).rounded() / digits
+        return value == value.rounded() ? "\(Int(value))" : "\(value)"
+    }
+}
+
+/// `1 s`, `0.5 s`.
+func decimalSeconds(_ seconds: Double) -> String {
+    seconds == seconds.rounded() ? "\(Int(seconds)) s" : "\((seconds * 1000).rounded() / 1000) s"
+}
+
+extension RecordingOutcome.Rate {
+    /// The requested rates that were not held, with numbers; nil if all were.
+    var breach: String? {
+        var parts: [String] = []
+        if let promise, promise.isMaximumWanted, let brokenWindow, let maximum = brokenMaximum {
+            parts.append(
+                "\(Megabits(brokenWindow)) Mbit/s in the fullest \(decimalSeconds(window)) instead of "
+                    + "\(Megabits(Double(maximum)))")
+        }
+        if let promise, promise.isAverageWanted, let brokenAverage, let wanted = wantedAverage {
+            parts.append(
+                "\(Megabits(brokenAverage)) Mbit/s on average instead of \(Megabits(Double(wanted)))"
+            )
+        }
+        guard !parts.isEmpty else { return nil }
+        return "the encoder exceeded its rate: \(parts.joined(separator: "; ")); try another --encoder"
+    }
+}
+
+/// The status line, redrawn while a recording runs.
+struct Progress {
+    let start: Instant
+    private var lastTime: Instant
+    private var lastFrames = 0
+    private var lastBytes = 0
+
+    init(start: Instant) {
+        self.start = start
+        lastTime = start
+    }
+
+    /// Returns the line: what cannot be written, since when; then frames, rate since the last call, drops, time.
+    mutating func line(_ recording: Recording) -> String {
+        let now = Instant.now
+        let seconds = max(0.001, (now - lastTime).inSeconds)
+        let frames = recording.outputs.map { $0.counters[.written] }.max() ?? 0
+        let bytes = recording.outputs.reduce(0) { $0 + $1.counters[.bytes] }
+        let rate = Double(frames - lastFrames) / seconds
+        let bits = Double(bytes - lastBytes) * 8 / seconds
+        (lastTime, lastFrames, lastBytes) = (now, frames, bytes)
+        let dropped =
+            recording.counters[.droppedByDriver] + recording.counters[.droppedByUs]
+            + recording.encoderCounters.reduce(0) { $0 + $1[.droppedByEncoder] }
+        return outage(of: recording) + "\(frames) frames  \(decimal(rate)) fps  "
+            + "\(decimal(bits / 1e6)) Mbit/s  \(dropped) dropped  " + clock(now - start)
+    }
+
+    private func outage(of recording: Recording) -> String {
+        for output in recording.outputs {
+            guard let outage = output.outage else { continue }
+            let since = FileNamePattern("%F %T", expandsTime: true).name(at: outage.since)
+            return "\(output.name): \(outage.error.condition) since \(since)  "
+        }
+        return ""
+    }
+
+    private func clock(_ time: Duration) -> String {
+        let seconds = time.inMilliseconds / 1000
+        func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+        return "\(two(seconds / 3600)):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
+    }
+}
+
+/// Formats a number with one decimal.
+func decimal(_ value: Double) -> String {
+    let tenths = Int((value * 10).rounded())
+    return "\(tenths / 10).\(abs(tenths % 10))"
 }
