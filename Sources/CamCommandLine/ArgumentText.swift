@@ -1,3 +1,6 @@
+import ArgumentParser
+import FoundationEssentials
+
 /// The words of a command line, before parsing.
 public enum ArgumentText {
     /// What is wrong with words that are not UTF-8; nil if all are. Swift would replace the invalid bytes,
@@ -47,5 +50,94 @@ public enum ArgumentText {
     /// Whether a word begins like a negative number.
     public static func isNegative(_ word: String) -> Bool {
         word.hasPrefix("-") && word.dropFirst().first?.isNumber == true
+    }
+}
+
+/// The options of a command, as ArgumentParser's machine-readable help lists them.
+public struct CommandOptions {
+    /// A long option, without its dashes.
+    public struct Option: Equatable {
+        /// The first of `names`; a flag and its inversion are separate options.
+        public let name: String
+        /// Whether it is a flag, without a value.
+        public let isFlag: Bool
+        /// Whether it may be repeated, and all values count.
+        public let isRepeating: Bool
+    }
+
+    /// In the order of the help.
+    public let all: [Option]
+
+    /// Reads the options of a command from --experimental-dump-help, the only public list of them.
+    public init(of command: any ParsableCommand.Type) {
+        let help = try? JSONDecoder().decode(CommandHelp.self, from: Data(command._dumpHelp().utf8))
+        all = (help?.command.arguments ?? []).flatMap { argument in
+            (argument.names ?? []).filter { $0.kind == "long" }.map {
+                Option(
+                    name: $0.name, isFlag: argument.kind == "flag", isRepeating: argument.isRepeating)
+            }
+        }
+    }
+
+    /// Without dashes.
+    public var names: [String] { all.map(\.name) }
+
+    /// The names of those without a value.
+    public var flags: Set<String> { Set(all.filter(\.isFlag).map(\.name)) }
+}
+
+/// What ArgumentParser's machine-readable help says about a command (`ToolInfoV0` of its
+/// ArgumentParserToolInfo).
+private struct CommandHelp: Decodable {
+    let command: Command
+
+    struct Command: Decodable {
+        let arguments: [Argument]?
+    }
+
+    struct Argument: Decodable {
+        let kind: String
+        let isRepeating: Bool
+        let names: [Name]?
+    }
+
+    struct Name: Decodable {
+        let kind: String
+        let name: String
+    }
+}
+
+/// ArgumentParser's message about a command line, as one line.
+public enum ParserMessage {
+    private static let list = ". Please provide one of "
+
+    /// The message with a list of values as a phrase, in lower case, and without its full stop.
+    ///
+    /// Other line breaks belong to a value, which is shown with codes instead (`printable`).
+    public static func line(_ message: String) -> String { lowerCase(phrase(message)) }
+
+    private static func phrase(_ message: String) -> String {
+        guard let range = message.ranges(of: list).last else {
+            // The only text of several lines without a value is about shells.
+            let isAboutShells = message.contains("--generate-completion-script")
+            let line = isAboutShells ? message.split(separator: "\n").joined(separator: " ") : message
+            return line.hasSuffix(".") ? String(line.dropLast()) : line
+        }
+        return
+            "\(message[..<range.lowerBound]): expected \(values(message[range.upperBound...]).alternatives)"
+    }
+
+    /// With a small letter at the start, if that is a word: `The value` but not `H.265`.
+    private static func lowerCase(_ line: String) -> String {
+        guard let first = line.first, line.dropFirst().first?.isLowercase == true else { return line }
+        return first.lowercased() + line.dropFirst()
+    }
+
+    /// A few values are quoted on the same line; many have a line each.
+    private static func values(_ list: Substring) -> [String] {
+        let bullets = list.split(separator: "\n").dropFirst()
+        guard bullets.isEmpty else { return bullets.map { String($0.drop { " -".contains($0) }) } }
+        return list.split(separator: "'", omittingEmptySubsequences: false).enumerated()
+            .compactMap { $0.offset.isMultiple(of: 2) ? nil : String($0.element) }
     }
 }

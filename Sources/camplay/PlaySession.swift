@@ -1,9 +1,9 @@
 import Bitstream
-import Decoder
+import CamCommandLine
 import CamPlatform
+import Decoder
 import Glibc
 import Output
-import CamCommandLine
 
 /// One run: opens everything, plays, reports.
 struct PlaySession {
@@ -234,4 +234,77 @@ struct PlaySession {
             try file.close()
         } catch { throw .output(error) }
     }
+}
+
+/// The input to play.
+enum PlayInput {
+    /// A raw stream: a file, a pipe, or a connection.
+    case bytes(any ByteSource)
+    /// A container, whose pictures have their own times, the file that it is read from, and another reader for its sound,
+    /// if that is to be played.
+    case container(ContainerReader, FileSource, sound: ContainerReader?)
+
+    /// Whether its pictures have their own times.
+    var hasTimes: Bool { if case .container = self { true } else { false } }
+
+    /// Whether it can be played from any position.
+    var isSeekable: Bool {
+        switch self {
+        case .bytes(let source): (source as? FileSource)?.isSeekable ?? false
+        case .container: true
+        }
+    }
+
+    /// Its name in messages.
+    var name: String {
+        switch self {
+        case .bytes(let source): source.name
+        case .container(let reader, _, _): reader.name
+        }
+    }
+}
+
+/// A player that runs on another thread.
+///
+/// `@unchecked Sendable`: only that thread uses the player and `failure` until it is joined.
+final class PlayTask: @unchecked Sendable {
+    /// Why it ended; read it after the thread is joined.
+    private(set) var failure: PlayError?
+    private let player: Player
+    private let presentation: Presentation
+
+    private let ended: Interruption
+
+    /// - Parameter ended: raised when `run` has finished.
+    init(_ player: Player, _ presentation: Presentation, ended: Interruption) {
+        (self.player, self.presentation, self.ended) = (player, presentation, ended)
+    }
+
+    /// Plays to the end.
+    func run() {
+        do throws(PlayError) { try player.run() } catch { failure = error }
+        presentation.finish()
+        ended.raise()
+    }
+}
+
+/// Does the remaining work if a library ends the process: Xlib calls `exit` when its display is gone
+/// (XSetIOErrorHandler(3)).
+final class ExitHandler {
+    private var body: (() -> Void)?
+
+    /// - Parameter body: called by the thread that calls `exit`, unless the handler was disarmed.
+    init(_ body: @escaping () -> Void) {
+        self.body = body
+        // glibc's on_exit passes an argument, unlike `atexit`. The handler lives as long as the process.
+        on_exit(
+            { _, argument in
+                guard let argument else { return }
+                let handler = Unmanaged<ExitHandler>.fromOpaque(argument).takeUnretainedValue()
+                handler.body.take()?()
+            }, Unmanaged.passRetained(self).toOpaque())
+    }
+
+    /// Disarms the handler, because nothing remains to be done.
+    func disarm() { body = nil }
 }

@@ -1,5 +1,7 @@
 import ArgumentParser
 import CamCommandLine
+import CamPlatform
+import CamRecorder
 
 /// The words of a command line, before parsing.
 struct CommandLineWords {
@@ -55,5 +57,123 @@ struct CommandLineWords {
             }
         }
         return operands
+    }
+}
+
+/// Detects a mistyped or misplaced command on the command line, which would otherwise become the name of a recorded
+/// file.
+enum CommandWord {
+    /// Other programs' names for camrec's commands.
+    private static let synonyms = [
+        "capture": "camrec record", "rec": "camrec record", "start": "camrec record",
+        "list": "camrec devices",
+        "ls": "camrec devices", "cameras": "camrec devices", "info": "camrec inspect",
+        "probe": "camrec inspect", "show": "camrec inspect", "analyse": "camrec inspect",
+        "analyze": "camrec inspect", "convert": "camrec remux", "mux": "camrec remux",
+        "diagnose": "camrec doctor", "validate": "camrec check", "verify": "camrec check",
+        "status": "camrec ctl SOCKET stats", "kill": "camrec ctl SOCKET stop", "play": "camplay",
+        "photo": "camrec snapshot", "still": "camrec snapshot", "grab": "camrec snapshot", "view": "camplay",
+        "watch": "camplay", "version": "camrec --version",
+    ]
+
+    /// Returns the reason a word is refused, or nil if every word is a command in its place or may be an output.
+    /// - Parameters:
+    ///   - given: the command line as typed.
+    ///   - arguments: the command line with the settings file's arguments.
+    static func mistake(in given: CommandLineWords, with arguments: [String]) -> String? {
+        let first = given.isNamed ? nil : given.words.first
+        func reason(against word: String) -> String? {
+            OutputName(word).isBareWord ? Self.reason(against: word, isFirst: word == first) : nil
+        }
+        // To list the options takes milliseconds and memory; most command lines have no such word.
+        guard given.isRecording, given.words.contains(where: { reason(against: $0) != nil }),
+            !arguments.contains(where: { $0 == "--codec" || $0.hasPrefix("--codec=") })
+        else { return nil }
+        return given.operands(of: CommandOptions(of: RecordCommand.self)).lazy
+            .compactMap(reason(against:)).first
+    }
+
+    /// A later word is an output without a codec in its name, unless it resembles a command.
+    private static func reason(against word: String, isFirst: Bool) -> String? {
+        if commands(andHidden: true).contains(word) || word == "help" {
+            return "'\(word)' is a command and must come first: camrec \(word)"
+        }
+        guard let suggestion = suggestion(for: word, listsAll: isFirst) else { return nil }
+        return "'\(word)' is not a command; \(suggestion); "
+            + "to record into a file of that name, add --codec h264 or --codec hevc"
+    }
+
+    private static func commands(andHidden: Bool) -> [String] {
+        Camrec.configuration.subcommands.filter { $0.configuration.shouldDisplay || andHidden }
+            .compactMap { $0.configuration.commandName }
+    }
+
+    private static func suggestion(for word: String, listsAll: Bool) -> String? {
+        let (commands, orders) = (commands(andHidden: false), ControlCommand.names)
+        let names = synonyms.merging(commands.map { ($0, "camrec \($0)") }) { $1 }
+            .merging(orders.map { ($0, "camrec ctl SOCKET \($0)") }) { command, _ in command }
+        guard let name = names.keys.sorted().nearest(to: word), let command = names[name] else {
+            return listsAll ? "the commands are \(commands.joined(separator: ", "))" : nil
+        }
+        return "the nearest is '\(command)'"
+    }
+}
+
+/// Detects an option that the command does not have, and suggests a replacement.
+///
+/// The parser reports it only if nothing else is wrong: the value of an unknown option would be refused as an
+/// output first.
+enum UnknownOption {
+    /// Other programs' names for recording's options.
+    private static let replacements: [Substring: String] = [
+        "-b": "--bitrate", "-c": "--codec", "-d": "--device", "-e": "--encoder", "-f": "--format",
+        "-g": "--keyframe-interval", "-i": "--device", "-n": "--frames", "-p": "--profile", "-q": "--quiet",
+        "-r": "--fps", "-s": "--size", "-t": "--duration", "-v": "--verbose, or --version", "-V": "--version",
+        "-y": "--overwrite",
+    ]
+
+    /// Returns the message for the first unknown option, or nil if there is none.
+    static func mistake(in words: CommandLineWords) -> String? {
+        let names = CommandOptions(of: words.command).names
+        for word in words.words.prefix(while: { $0 != "--" }) where word.hasPrefix("-") && word.count > 1 {
+            let option = word.prefix { $0 != "=" }
+            let name = String(option.drop { $0 == "-" })
+            if option.hasPrefix("--") ? names.contains(name) : option == "-h" { continue }
+            if ArgumentText.isNegative(word) {
+                return "'\(word)' is not an option; for a file of that name write ./\(word)"
+            }
+            return "unknown option '\(option)'; \(advice(on: option, name, names, words))"
+        }
+        return nil
+    }
+
+    private static func advice(
+        on option: Substring, _ name: String, _ names: [String], _ words: CommandLineWords
+    ) -> String {
+        if words.isRecording, option == "-o" || option == "--output" {
+            return "name the OUTPUT without an option"
+        }
+        let known = words.isRecording ? replacements[option] : nil
+        let nearest = known ?? names.nearest(to: name).map { "--\($0)" }
+        return nearest.map { "use \($0)" } ?? "'\(words.help)' lists them"
+    }
+}
+
+/// Detects a repeated option if both values may be intended: places and sources. For other options the last
+/// value counts, so that a script's defaults can be overridden.
+enum RepeatedOption {
+    private static let single = ["device", "listen", "report", "timestamps", "control-socket", "settings"]
+
+    /// Returns why the command line is refused, or nil if no such option is repeated.
+    static func mistake(in words: CommandLineWords) -> String? {
+        guard words.isRecording else { return nil }
+        let names = words.optionNames
+        if names.contains("output"), !words.operands(of: CommandOptions(of: words.command)).isEmpty {
+            return
+                "--output is for settings files, and has no effect next to an OUTPUT; name each OUTPUT without an option"
+        }
+        return single.first { name in names.count { $0 == name } > 1 }.map {
+            "--\($0) is given twice; leave one out: camrec takes one"
+        }
     }
 }

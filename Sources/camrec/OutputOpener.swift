@@ -1,8 +1,10 @@
-import Encoder
+import CamCommandLine
 import CamPlatform
-import Output
 import CamRecorder
 import CamSound
+import Encoder
+import Glibc
+import Output
 
 /// Opens a recording's outputs, and refuses two that are the same file.
 struct OutputOpener {
@@ -54,5 +56,100 @@ struct OutputOpener {
             throw OutputError(.usedTwice(other.sink.name), output: sink.name)
         }
         if report?.identity == identity { throw OutputError(.usedTwice("the report"), output: sink.name) }
+    }
+}
+
+/// Opens the outputs that are files, named pipes or standard output.
+struct FileOutput {
+    let overwrite: Bool
+    let segments: SegmentOptions
+    /// The ring that motion triggers; nil if motion triggers none.
+    let motionRing: EventRing.Plan?
+    let console: Console
+    /// What containers say about the recording.
+    let metadata: FileMetadata
+    /// The clocks by which pictures are captured; nil if the source has none.
+    let captureClock: (any TimeSource)?
+    /// Receives finished files; nil if nobody wants them.
+    let program: SegmentProgram?
+    /// Ends a wait for a pipe's reader.
+    let interruption: Interruption
+
+    /// Opens the sink of a choice that is not live.
+    func open(_ choice: OutputChoice, _ stream: StreamDescription) throws(OutputError) -> any AccessUnitSink {
+        let synchronizer = try synchronizer(for: choice.path)
+        // Events of a ring are no parts of a whole.
+        let clock = segments.ring == nil ? SharedPacketClock() : nil
+        let open = opening(choice.form, overwrite: false, synchronizer, clock)
+        let report: (SegmentEvent) -> Void = { [console] event in
+            if event.isWarning { console.warn("\(event)") } else { console.inform("\(event)") }
+        }
+        let completion = FileCompletion(
+            captureClock: captureClock, report: choice.hasPictures ? program.map { $0.start(for:) } : nil)
+        if segments.isSegmented || beginsAgain(choice.path), choice.isFile {
+            var plan = segments.plan(path: choice.path, timestamps: choice.timestamps)
+            plan.takesPictures = choice.hasPictures
+            // Motion has begun before it triggers, and its file before that.
+            if let motionRing { plan.oldestNamed = motionRing.before + SegmentPlan.longestDelay }
+            return try SegmentRecorder(
+                plan, stream: stream, open: open,
+                openTimestamps: opening(.timestamps, overwrite: false, synchronizer),
+                synchronizer: synchronizer, completion: completion, report: report)
+        }
+        if let base = choice.datedBelow { try Self.makeFolder(of: choice.path, below: base) }
+        let first = try opening(choice.form, overwrite: overwrite, synchronizer, clock)(choice.path, stream)
+        guard choice.isFile else { return first }
+        return FileRollover(
+            first: first, path: choice.path, stream: stream, open: open, synchronizer: synchronizer,
+            completion: completion, report: report)
+    }
+
+    /// Creates the folders named by a date.
+    /// - Parameter base: the path before the date, which is not created: if it is missing, it may be mistyped.
+    static func makeFolder(of path: String, below base: String) throws(OutputError) {
+        guard access(base + "/", F_OK) == 0 else {
+            throw OutputError(.notCreated(errno: errno), output: path)
+        }
+        do throws(FileLocation.Failure) {
+            try Folder.make(Folder.of(path))
+        } catch { throw OutputError(error, output: path) }
+    }
+
+    /// Whether an existing file's name gets a counter: a restarted service finds its previous run's file and no
+    /// user to choose another name. Its names are always patterns, and files made by a pattern are never replaced.
+    private func beginsAgain(_ path: String) -> Bool {
+        ServiceEnvironment.own.isNotified && (!overwrite || path.contains("%"))
+    }
+
+    /// Creates the sinks of one form.
+    private func opening(
+        _ form: OutputChoice.Form, overwrite: Bool, _ synchronizer: DiskSynchronizer?,
+        _ clock: SharedPacketClock? = nil
+    ) -> SinkOpening {
+        { [interruption, metadata, captureClock] (path, stream) throws(OutputError) in
+            switch form {
+            case .container(let format):
+                try ContainerSink(
+                    path: path, format: format, overwrite: overwrite, stream: stream,
+                    metadata: metadata, captureClock: captureClock, interruption: interruption,
+                    synchronizer: synchronizer, sharedClock: clock)
+            case .timestamps:
+                try TimestampFileSink(
+                    path: path, overwrite: overwrite, stream: stream, interruption: interruption,
+                    synchronizer: synchronizer)
+            case .annexB, .live:
+                try FileSink(
+                    path: path, overwrite: overwrite, interruption: interruption, synchronizer: synchronizer)
+            }
+        }
+    }
+
+    /// Creates an output's own synchronizer, so that a slow disk does not hold up other outputs.
+    private func synchronizer(for output: String) throws(OutputError) -> DiskSynchronizer? {
+        guard let sync = segments.sync else { return nil }
+        guard let synchronizer = DiskSynchronizer(bound: sync.duration) else {
+            throw OutputError(.notCreated(errno: EAGAIN), output: output)
+        }
+        return synchronizer
     }
 }

@@ -1,11 +1,14 @@
 import ArgumentParser
 import Bitstream
+import CamCommandLine
+import CamNetworking
+import CamPictures
+import CamPlatform
+import CamRecorder
+import Capture
 import Encoder
 import Glibc
 import Output
-import CamPlatform
-import CamRecorder
-import CamCommandLine
 
 /// `camrec [record] [options] OUTPUT...`
 struct RecordCommand: ParsableCommand {
@@ -162,4 +165,147 @@ struct RecordCommand: ParsableCommand {
         }
         if ending.status != .done { throw ending.status }
     }
+}
+
+extension RecordCommand {
+    /// Throws the errors that a recording would encounter later, if they can be detected before opening a
+    /// device or creating a file.
+    /// - Parameter time: for the dates in names.
+    func preflight(at time: WallTime) throws(RecordingError) {
+        do throws(CaptureError) {
+            try CaptureSource.refuseImpossible(source.device, request: source.request)
+        } catch { throw .capture(error) }
+        do throws(NetworkError) {
+            for path in socketPaths { try PathListener.refuseUnusable(path) }
+        } catch { throw .output(OutputError(.network(error), output: error.address)) }
+        _ = try motion.plan(crop: picture.framing.crop)
+        do throws(OutputError) { try refusePlacesUsedTwice(at: time) } catch { throw .output(error) }
+    }
+
+    private var socketPaths: [String] {
+        var paths = [live.controlSocket?.path].compactMap { $0 }
+        if case .path(let path, _)? = live.listen { paths.append(path) }
+        return paths
+    }
+
+    private func refusePlacesUsedTwice(at time: WallTime) throws(OutputError) {
+        var uses: [FilePlace: String] = [:]
+        for (path, use) in places(at: time) {
+            // Data written to /dev/null cannot mix; standard output has its own rules.
+            guard path != FileSink.standardOutput, FileIdentity(path: path) != FileIdentity(path: "/dev/null")
+            else { continue }
+            if let earlier = uses.updateValue(use, forKey: FilePlace(path)) {
+                throw OutputError(.usedTwice(earlier), output: path)
+            }
+        }
+    }
+
+    /// Returns each name with its use: first files to read, then files to write.
+    private func places(at time: WallTime) -> [(path: String, use: String)] {
+        let source = self.source.device.map { $0 == TestSource.name ? nil : ($0, "the source") } ?? nil
+        let outputs = choices.filter { if case .live = $0.form { false } else { true } }
+        let timestamps = choices.compactMap(\.timestamps).map {
+            (segments.names($0).name(at: time), "--timestamps")
+        }
+        let report = reporting.report.map { (segments.names($0).name(at: time), "--report") }
+        return [source, settings.settings.map { ($0, "the settings file") }].compactMap { $0 }
+            + outputs.map { ($0.dated(at: time, isUTC: segments.utc).path, use(of: $0)) }
+            + timestamps + [report].compactMap { $0 } + socketPaths.map { ($0, "a socket") }
+    }
+
+    private func use(of choice: OutputChoice) -> String {
+        if case .timestamps = choice.form { "--timestamps" } else { "an output" }
+    }
+}
+
+/// The place that a path leads to, so that two paths to one file compare equal, whether it exists or not.
+enum FilePlace: Hashable {
+    case file(FileIdentity)
+    /// An unused name in a folder.
+    case vacant(folder: FileIdentity, name: String)
+    /// A path in a missing folder, without components that change nothing.
+    case unreachable([Substring])
+
+    init(_ path: String) {
+        let parts = path.split(separator: "/").filter { $0 != "." }
+        if let identity = FileIdentity(path: path) {
+            self = .file(identity)
+        } else if let identity = FileIdentity(path: Folder.of(path)), let name = parts.last {
+            self = .vacant(folder: identity, name: String(name))
+        } else {
+            self = .unreachable((path.hasPrefix("/") ? ["/"] : []) + parts)
+        }
+    }
+}
+
+/// Options for a recording's length.
+struct LengthOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Stop after N frames.", valueName: "N"), transform: PlainValue.number(from: 1))
+    var frames: Int?
+
+    @Option(
+        help: ArgumentHelp("Stop after a time: 90s, 10m, 1h.", valueName: "TIME"), transform: TimeSpan.read)
+    var duration: TimeSpan?
+
+    @Flag(help: "After --frames or --duration, end files only; live clients stay until Ctrl-C or SIGTERM.")
+    var serveOn = false
+
+    var limits: RecordingLimits {
+        RecordingLimits(frames: frames, duration: duration?.duration, servesOn: serveOn)
+    }
+}
+
+/// Options for recordings that play faster than they were captured.
+struct TimeLapseOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Record one frame each TIME, up to 24h: 10s, 500ms. --duration, --segment and --timestamps remain real time; rates and keyframes are those of playing.",
+            valueName: "TIME"), transform: TimeSpan.reader(0.001...86400, "1ms to 24h"))
+    var every: TimeSpan?
+
+    @Option(
+        help: ArgumentHelp("Frames per second at which --every plays. Default: 30.", valueName: "F"),
+        completion: .frameRate, transform: FrameRate.read)
+    var playbackFps: FrameRate?
+
+    /// Nil for a recording in real time.
+    var plan: TimeLapse? {
+        every.map { TimeLapse(every: $0.duration, playbackRate: playbackFps ?? .usual) }
+    }
+}
+
+/// Options for messages and the report.
+struct ReportingOptions: ParsableArguments {
+    @Flag(help: "Replace an existing file.")
+    var overwrite = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Write a JSON report at the end. Its name may contain strftime's %Y, %m, ... (start of the recording).",
+            valueName: "FILE|-"),
+        completion: .file(), transform: PlainValue.text("expected a file's name, or -"))
+    var report: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Write the time of each frame of the first output, for mkvmerge or 'camrec remux'.",
+            valueName: "FILE|-"),
+        completion: .file(), transform: PlainValue.text("expected a file's name, or -"))
+    var timestamps: String?
+
+    @Flag(help: "Print only warnings and errors, even on a terminal.")
+    var quiet = false
+
+    @Flag(help: "Print everything, even in a script.")
+    var verbose = false
+}
+
+/// Options from a file.
+struct SettingsOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Read options from a file of 'key = value' lines; the command line takes precedence. See 'camrec check --help'.",
+            valueName: "FILE"), completion: .file(), transform: PlainValue.text("expected a file's name"))
+    var settings: String?
 }

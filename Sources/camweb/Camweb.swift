@@ -1,9 +1,9 @@
 import ArgumentParser
-import Glibc
+import CamCommandLine
 import CamNetworking
 import CamPlatform
-import CamCommandLine
 import CamWeb
+import Glibc
 
 /// The command: `camweb [options] [CAMERA...]`.
 @main
@@ -212,5 +212,80 @@ struct Camweb: ParsableCommand {
             console.fail(line.contains("; ") ? line : "\(line); see 'camweb --help'")
             Glibc.exit(ExitStatus.usage.rawValue)
         }
+    }
+}
+
+/// `tcp://127.0.0.1:9982`, `door=unix:/run/camrec/door/live,control=/run/camrec/door/control`
+struct CameraArgument: ExplainedArgument {
+    static let requirement =
+        "expected tcp://HOST:PORT or unix:PATH without ,mode=, perhaps with a name, as in door=tcp://127.0.0.1:9982, and with "
+        + "the recorder's control socket, as in tcp://127.0.0.1:9982,control=/run/door"
+
+    let camera: Camera
+
+    init?(argument: String) {
+        guard let camera = Camera(argument) else { return nil }
+        self.camera = camera
+    }
+}
+
+/// `door=/srv/video/door`
+struct RecordingsArgument: ExplainedArgument {
+    static let requirement = "expected NAME=FOLDER, as in door=/var/lib/camrec/door"
+
+    let name: String
+    let folder: String
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else { return nil }
+        (name, folder) = (String(parts[0]), String(parts[1]))
+    }
+}
+
+/// `8080`, `127.0.0.1:8080`, `[::1]`
+struct PageAddress: ExplainedArgument {
+    static let requirement = "expected [HOST:]PORT, as in 127.0.0.1:8080"
+
+    let address: SocketAddress
+
+    static let usual = PageAddress(address: SocketAddress(port: defaultPort))
+    private static let defaultPort: UInt16 = 8080
+
+    private init(address: SocketAddress) { self.address = address }
+
+    init?(argument: String) {
+        guard let address = SocketAddress(argument) else { return nil }
+        // A host alone would have the port of recordings.
+        let hasPort =
+            argument.hasSuffix("\(address.port)") && !argument.hasSuffix("]") && argument != address.host
+        self.address = hasPort ? address : SocketAddress(host: address.host, port: Self.defaultPort)
+    }
+}
+
+/// `cameras.example.org`, without a port: the name that browsers use.
+struct HostName: ExplainedArgument {
+    static let requirement = "expected a host name without scheme and port, as in cameras.example.org"
+
+    let name: String
+
+    init?(argument: String) {
+        guard let address = SocketAddress(argument), address.host == argument else { return nil }
+        name = argument
+    }
+}
+
+/// The exit codes of camweb's errors.
+extension ExitStatus {
+    init(_ error: WebError) {
+        self =
+            switch error {
+            case .notLoopback, .sameName: .usage
+            case .network(let error):
+                switch error.kind {
+                case .notListening: .cannotCreate
+                default: .inputOutput
+                }
+            }
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
-import Glibc
 import CamCommandLine
 import CamWeb
+import Glibc
 
 /// `camweb password FILE [USER]`
 struct PasswordCommand: ParsableCommand {
@@ -72,4 +72,74 @@ struct Mistake: Error {
     let status: ExitStatus
 
     init(_ line: String, _ status: ExitStatus) { (self.line, self.status) = (line, status) }
+}
+
+/// Asks for a new password: twice on a terminal, without showing it; otherwise it is a line of standard input.
+struct PasswordPrompt {
+    let user: String
+
+    private static let endOfText = "\u{3}"
+
+    /// Reads a password that can be used.
+    func read() throws(Mistake) -> String {
+        let password = try isatty(STDIN_FILENO) == 1 ? readTwice() : line()
+        if let complaint = PasswordHash.complaint(about: password) { throw Mistake(complaint, .usage) }
+        return password
+    }
+
+    private func readTwice() throws(Mistake) -> String {
+        let password = try ask("New password for \(user): ")
+        guard try ask("The same again: ") == password else {
+            throw Mistake("the two passwords differ; nothing was changed; try again", .usage)
+        }
+        return password
+    }
+
+    private func ask(_ question: String) throws(Mistake) -> String {
+        guard let terminal = SilentTerminal(STDIN_FILENO) else {
+            throw Mistake(
+                "the terminal shows what is typed; give the password on standard input", .inputOutput)
+        }
+        defer { terminal.say("\n") }
+        terminal.say(question)
+        let answer = try line()
+        // Ctrl-C, which is a character like any other meanwhile.
+        guard !answer.contains(Self.endOfText) else { throw Mistake("stopped; nothing was changed", .usage) }
+        return answer
+    }
+
+    private func line() throws(Mistake) -> String {
+        guard let line = readLine(strippingNewline: true) else {
+            throw Mistake("no password; type one, or give a line on standard input", .usage)
+        }
+        return line
+    }
+}
+
+/// A terminal that does not show what is typed, until it is released.
+struct SilentTerminal: ~Copyable {
+    private let descriptor: Int32
+    private let before: termios
+
+    /// Nil if the descriptor is no terminal.
+    init?(_ descriptor: Int32) {
+        var settings = termios()
+        guard tcgetattr(descriptor, &settings) == 0 else { return nil }
+        (self.descriptor, before) = (descriptor, settings)
+        // Without signals, which would end the program before the terminal is as it was.
+        settings.c_lflag &= ~tcflag_t(ECHO | ISIG)
+        settings.c_lflag |= tcflag_t(ICANON)
+        tcsetattr(descriptor, TCSAFLUSH, &settings)
+    }
+
+    /// Writes to the terminal.
+    func say(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = write(descriptor, bytes, bytes.count)
+    }
+
+    deinit {
+        var settings = before
+        tcsetattr(descriptor, TCSAFLUSH, &settings)
+    }
 }

@@ -1,5 +1,5 @@
-import CamSound
 import CamPlatform
+import CamSound
 
 /// A live stream's sound, which arrives between its pictures.
 ///
@@ -108,4 +108,63 @@ final class LiveSound: SoundFeed, @unchecked Sendable {
 
 extension SoundFeedItem {
     fileprivate var isPacket: Bool { if case .packet = self { true } else { false } }
+}
+
+/// When what a live stream sends is due, by how long its pictures take to arrive: the quickest of the last seconds counts,
+/// whatever delays the others, and however the sender's clock drifts. The caller reads the clock.
+struct LiveClock {
+    /// Arrivals minus times in the stream: the smallest since `since`, and in the period before.
+    private var (current, previous): (Duration?, Duration?) = (nil, nil)
+    private var since = Instant.start
+
+    private static let period = Duration.seconds(3)
+
+    /// Notes that a picture has arrived.
+    /// - Parameter time: its time in the stream.
+    mutating func note(_ time: Duration, arrival: Instant) {
+        let delay = (arrival - .start) - time
+        if current == nil || arrival - since >= Self.period {
+            (previous, current, since) = (current, delay, arrival)
+        } else {
+            current = min(current ?? delay, delay)
+        }
+    }
+
+    /// When a picture with a time arrives at the earliest; nil before the first.
+    func arrival(of time: Duration) -> Instant? {
+        guard let current else { return nil }
+        return .start + min(current, previous ?? current) + time
+    }
+}
+
+/// How much later than its pictures a live stream's sound is played: as little as its way here allows, because a packet is
+/// sent when it is complete, and some senders collect several. The caller reads the clock.
+struct SoundDelay {
+    /// The delay.
+    private(set) var value = Self.usual
+    /// The longest lag since `since`.
+    private var longest = Duration.zero
+    private var since: Instant?
+
+    /// What camrec's sound needs.
+    static let usual = Duration.milliseconds(120)
+    /// Sound that comes later than this does not belong to what is seen.
+    static let most = Duration.seconds(1)
+    /// From the arrival to the loudspeaker.
+    private static let way = Duration.milliseconds(40)
+    /// How long a shorter delay must have sufficed.
+    private static let period = Duration.seconds(10)
+
+    /// Notes that a packet has arrived.
+    /// - Parameter lag: how much later than a picture of its time.
+    mutating func note(lag: Duration, at now: Instant) {
+        let begun = since ?? now
+        since = begun
+        longest = max(longest, min(lag, Self.most))
+        if lag + Self.way > value { value = min(Self.most, lag + Self.way * 2) }
+        guard now - begun >= Self.period else { return }
+        // A jump is heard, so a little more than needed is no reason for one.
+        if longest + Self.way * 4 < value { value = max(Self.usual, longest + Self.way * 2) }
+        (longest, since) = (.zero, now)
+    }
 }

@@ -1,5 +1,6 @@
-import CamSound
+import CSDL2
 import CamPlatform
+import CamSound
 
 /// Plays sound with its pictures, on a thread of its own.
 ///
@@ -214,4 +215,152 @@ extension SoundPlayer {
             current = report
         }
     }
+}
+
+/// Where a player's sound comes from, and when it is due. Used by the sound's thread.
+protocol SoundFeed: AnyObject {
+    /// What comes next; nil if there is nothing now.
+    /// - Parameter isOver: called now and then; true ends the search.
+    func next(isOver: () -> Bool) -> SoundFeedItem?
+
+    /// Continues at a time, if that is possible.
+    func seek(to time: Duration)
+
+    /// When something at a time is due; nil if that is unknown, and in a pause.
+    func moment(of time: Duration) -> Instant?
+}
+
+/// A piece of a player's sound.
+enum SoundFeedItem {
+    /// What the packets from here on are; they do not follow those before.
+    case begins(SoundDescription)
+    /// A packet, at its time since the first picture.
+    case packet(SoundPacket)
+    /// There is none before a time; look again then, or when something has changed.
+    case later(Instant)
+}
+
+/// Decides when sound is handed to the loudspeaker, so that it is heard with its pictures: small deviations are made up for
+/// by playing slower or faster, larger ones by silence or by leaving sound out. The caller reads the clock.
+struct SoundSchedule {
+    /// What to do with the next samples.
+    enum Step: Equatable {
+        /// Nothing for so long, at most.
+        case wait(Duration)
+        /// So much silence comes before them.
+        case silence(Duration)
+        /// They are handed over, and played so much longer within the next second.
+        case play(stretch: Duration)
+        /// It is too late for them.
+        case leaveOut
+    }
+
+    /// As much waits in the loudspeaker's queue as covers a busy moment; more would be heard after a pause or a seek.
+    static let queue = Duration.milliseconds(120)
+    /// What is earlier is preceded by silence, and what is later is left out. Viewers notice sound that is 45 ms early or
+    /// 125 ms late (ITU-R BT.1359).
+    private static let (mostEarly, mostLate) = (Duration.milliseconds(40), Duration.milliseconds(60))
+    /// The same where nothing was heard before: half a packet.
+    private static let (mostEarlyAtFirst, mostLateAtFirst) = (
+        Duration.milliseconds(1), Duration.milliseconds(11)
+    )
+    /// The loudspeaker takes samples in pieces, over which the deviation is averaged.
+    private static let weight = 16
+
+    /// How early sound would be heard, on average.
+    private(set) var deviation = Duration.zero
+    private var isAveraging = false
+
+    /// What to do now.
+    /// - Parameters:
+    ///   - lead: how much too early the samples would be heard, if they were handed over now; negative if too late.
+    ///   - queued: how much waits in the loudspeaker's queue.
+    mutating func next(lead: Duration, queued: Duration) -> Step {
+        if queued >= Self.queue { return .wait(queued - Self.queue / 2) }
+        let (mostEarly, mostLate) =
+            isAveraging
+            ? (Self.mostEarly, Self.mostLate) : (Self.mostEarlyAtFirst, Self.mostLateAtFirst)
+        if lead < .zero - mostLate {
+            restart()
+            return .leaveOut
+        }
+        if lead > mostEarly {
+            // The queue must not be full of silence if the viewer seeks.
+            guard queued + lead <= Self.queue else { return .wait(queued + lead - Self.queue) }
+            restart()
+            return .silence(lead)
+        }
+        deviation = isAveraging ? deviation + (lead - deviation) / Self.weight : lead
+        isAveraging = true
+        return .play(stretch: deviation)
+    }
+
+    /// Forgets the deviation, because the next samples do not follow the last ones.
+    mutating func restart() { (deviation, isAveraging) = (.zero, false) }
+}
+
+/// A loudspeaker, as SDL knows it: plays what is in its queue, on a thread of SDL's. Used by one thread.
+final class Speaker {
+    private let sdl: SDL
+    private let device: SDL_AudioDeviceID
+    /// How it plays.
+    let format = SoundFormat(rate: 48_000, channels: 2)
+    /// From the queue to the air, approximately: SDL hands pieces to a device that has room for two.
+    let delay: Duration
+    private var isPlaying = false
+
+    /// Frames that SDL takes at once: 11 ms.
+    private static let pieceLength: UInt16 = 512
+
+    /// Opens the default one.
+    init(_ sdl: SDL) throws(PlayError) {
+        guard sdl.call.InitSubSystem(csdl2_init_audio) == 0 else {
+            throw .noSpeaker(reason: "SDL: \(sdl.lastError)")
+        }
+        var wanted = SDL_AudioSpec()
+        wanted.freq = Int32(format.rate)
+        wanted.format = csdl2_samples
+        wanted.channels = UInt8(format.channels)
+        wanted.samples = Self.pieceLength
+        var opened = SDL_AudioSpec()
+        let device = sdl.call.OpenAudioDevice(nil, 0, &wanted, &opened, 0)
+        guard device > 0 else {
+            let reason = sdl.lastError
+            sdl.call.QuitSubSystem(csdl2_init_audio)
+            throw .noSpeaker(reason: "SDL: \(reason)")
+        }
+        (self.sdl, self.device) = (sdl, device)
+        delay = format.duration(of: 2 * Int(opened.samples))
+    }
+
+    deinit {
+        sdl.call.CloseAudioDevice(device)
+        sdl.call.QuitSubSystem(csdl2_init_audio)
+    }
+
+    /// How much waits in the queue.
+    var queued: Duration { format.duration(of: Int(sdl.call.GetQueuedAudioSize(device)) / frameSize) }
+
+    /// How long interleaved samples last.
+    func duration(of samples: UnsafeBufferPointer<Int16>) -> Duration {
+        format.duration(of: samples.count / format.channels)
+    }
+
+    /// Adds samples to the queue.
+    func play(_ samples: UnsafeBufferPointer<Int16>) {
+        // If there is no memory, the schedule notices that they are missing.
+        _ = sdl.call.QueueAudio(device, samples.baseAddress, UInt32(clamping: samples.count * 2))
+    }
+
+    /// Plays or stops; what is in the queue waits.
+    func setPlaying(_ plays: Bool) {
+        guard plays != isPlaying else { return }
+        sdl.call.PauseAudioDevice(device, plays ? 0 : 1)
+        isPlaying = plays
+    }
+
+    /// Empties the queue.
+    func clear() { sdl.call.ClearQueuedAudio(device) }
+
+    private var frameSize: Int { 2 * format.channels }
 }

@@ -1,8 +1,10 @@
-import Encoder
-import CamNetworking
-import Output
-import CamRecorder
 import CamCommandLine
+import CamNetworking
+import CamRecorder
+import Encoder
+import Glibc
+import Output
+import Synchronization
 
 /// Opens live outputs and reports what happens to them.
 struct LiveOutput {
@@ -65,5 +67,76 @@ struct LiveOutput {
         console.warn(
             "\(sink.name) is open to the network: anyone who can reach it sees the camera, unencrypted; to avoid that, "
                 + "listen on 127.0.0.1 and use an SSH tunnel")
+    }
+}
+
+/// Reports events of an output that connects to its receiver: the first failed connection and the first loss as
+/// warnings, everything else as information.
+final class OutageNotice: Sendable {
+    private let console: Console
+    private let output: String
+    private let hasToldAbsence = Atomic<Bool>(false)
+    private let hasToldLoss = Atomic<Bool>(false)
+
+    init(console: Console, output: String) { (self.console, self.output) = (console, output) }
+
+    func report(_ event: LiveEvent) {
+        let isNews =
+            switch event {
+            case .unreachable: !hasToldAbsence.exchange(true, ordering: .relaxed)
+            case .left(let statistics) where statistics.departure?.isLoss == true:
+                !hasToldLoss.exchange(true, ordering: .relaxed)
+            default: false
+            }
+        // Most begin with the receiver's name, which is the output's.
+        let text = event.description(after: output)
+        let line = text.hasPrefix("\(output) ") ? text : "\(output): \(text)"
+        if isNews { console.warn(line) } else { console.inform(line) }
+    }
+}
+
+extension ReceiverStatistics.Departure {
+    /// Whether the receiver may not have got everything.
+    fileprivate var isLoss: Bool { self != .ended }
+}
+
+/// The password for servers that ask for one, from where other users cannot read it: a credential of systemd
+/// (`LoadCredential=camrec.password:FILE`), or else the environment.
+struct PublishingPassword {
+    /// The name of systemd's credential (systemd.exec(5), "CREDENTIALS").
+    static let credential = "camrec.password"
+    /// The name of the environment variable.
+    static let variableName = "CAMREC_PASSWORD"
+
+    /// Returns an environment variable's value.
+    let variable: (String) -> String?
+
+    private static let longest = 1024
+
+    /// This process's.
+    static var own: PublishingPassword {
+        PublishingPassword(variable: { getenv($0).map { String(cString: $0) } })
+    }
+
+    /// Nil if there is none.
+    var value: String? {
+        if let folder = variable("CREDENTIALS_DIRECTORY"),
+            let text = Self.firstLine(of: "\(folder)/\(Self.credential)")
+        {
+            return text
+        }
+        return variable(Self.variableName).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private static func firstLine(of path: String) -> String? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: longest)
+        let count = read(file, &bytes, bytes.count)
+        guard count > 0 else { return nil }
+        // A file may come from a system whose lines end with \r\n.
+        let line = bytes[..<count].prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
     }
 }

@@ -1,7 +1,10 @@
 import ArgumentParser
-import Capture
-import CamPictures
+import Bitstream
 import CamCommandLine
+import CamPictures
+import CamSound
+import Capture
+import Encoder
 
 /// Options for the source.
 struct SourceOptions: ParsableArguments {
@@ -85,4 +88,101 @@ struct SourceOptions: ParsableArguments {
         request.restoresControls = restoreControls
         return request
     }
+}
+
+extension PictureSize: ExplainedArgument {
+    public static let requirement = "expected width and height in pixels, as in 1280x720, up to 16384x16384"
+
+    /// `640x480`
+    public init?(argument: String) { self.init(argument) }
+}
+
+extension FrameRate: ExplainedArgument {
+    public static let requirement = "expected frames a second, as in 30, 29.97 or 30000/1001, up to 1000000"
+
+    /// `30`, `29.97`, `30000/1001`
+    public init?(argument: String) { self.init(argument) }
+}
+
+extension PixelFormat: ExplainedArgument {
+    public static let requirement =
+        "expected yuyv, nv12, mjpeg, another FourCC, or h264 for the camera's own H.264"
+
+    /// A FourCC or a common name.
+    public init?(argument: String) { self.init(argument) }
+}
+
+/// How long to wait: a time, `0`, or `forever`.
+struct Patience: ExplainedArgument {
+    static let requirement = "expected a time such as 30s or 10m, 0, or forever"
+
+    /// Nil forever.
+    let duration: Duration?
+
+    static let forever = Patience(nil)
+    static let none = Patience(.zero)
+
+    init(_ duration: Duration?) { self.duration = duration }
+
+    init?(argument: String) {
+        switch argument {
+        case "forever": duration = nil
+        case "0": duration = .zero
+        default:
+            guard let time = TimeSpan(argument: argument) else { return nil }
+            duration = time.duration
+        }
+    }
+}
+
+/// `brightness=128,auto_exposure=manual`
+struct ControlList: ExplainedArgument {
+    static let requirement =
+        "expected NAME=VALUE, as in brightness=128; 'camrec devices --controls' lists the names"
+
+    let settings: [ControlSetting]
+
+    init?(argument: String) {
+        guard let settings = ControlSetting.list(argument) else { return nil }
+        self.settings = settings
+    }
+}
+
+/// Options for the sound that belongs to the pictures.
+struct SoundOptions: ParsableArguments {
+    @Flag(
+        help:
+            "Record sound as well: from the camera's own microphone, else from ALSA's default. Raw streams stay pictures alone."
+    )
+    var audio = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Record sound from this microphone: ALSA's name, as 'camrec devices' prints it, default, test for a tone, or none. Without it, --audio chooses.",
+            valueName: "NAME"), completion: .list(["default", "test", "none"]))
+    var audioDevice: String?
+
+    @Option(
+        help: ArgumentHelp("How sound is coded: aac, opus or flac. Default: aac.", valueName: "CODEC"),
+        completion: .list(SoundCodec.allCases.map(\.rawValue)))
+    var audioCodec: SoundCodec?
+
+    @Option(
+        help: ArgumentHelp(
+            "Bits a second of sound, 16k to 512k. Default: for each channel 64k with aac, 48k with opus.",
+            valueName: "RATE"), transform: BitsPerSecond.read)
+    var audioBitrate: BitsPerSecond?
+
+    /// The name for no microphone.
+    static let none = "none"
+
+    /// Whether sound is recorded.
+    var isWanted: Bool { audioDevice.map { $0 != Self.none } ?? audio }
+
+    /// The codec of the sound.
+    var codec: SoundCodec { audioCodec ?? .aac }
+}
+
+extension SoundCodec: ExplainedArgument {
+    public static let requirement = "expected aac, opus or flac"
 }

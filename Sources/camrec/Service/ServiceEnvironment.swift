@@ -1,5 +1,5 @@
-import Glibc
 import CamCommandLine
+@preconcurrency import Glibc
 
 /// What runs camrec, according to its environment.
 struct ServiceEnvironment {
@@ -47,5 +47,31 @@ struct ServiceEnvironment {
     /// - Parameter isComplete: whether the whole requested time is over.
     func status(_ status: ExitStatus, isComplete: Bool) -> ExitStatus {
         isComplete && hasManager && status != .done ? .incomplete : status
+    }
+}
+
+/// The environment of programs that camrec starts: its own, without what is meant for camrec alone.
+enum ProgramEnvironment {
+    /// What the service manager says to this process alone, and a secret.
+    private static let excluded: Set<Substring> = [
+        "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES",
+        Substring(PublishingPassword.variableName), "CAMREC_PATH", "CAMREC_START", "CAMREC_END",
+        "CAMREC_FRAMES",
+    ]
+
+    /// This process's, as `NAME=VALUE`.
+    static var own: [String] {
+        var variables: [String] = []
+        var next = environ
+        while let text = next.pointee {
+            variables.append(String(cString: text))
+            next += 1
+        }
+        return variables
+    }
+
+    /// Returns the variables for a program.
+    static func forPrograms(_ variables: [String] = own) -> [String] {
+        variables.filter { !excluded.contains($0.prefix { $0 != "=" }) }
     }
 }

@@ -1,7 +1,7 @@
-import CamPlatform
-import Glibc
 import CamNetworking
+import CamPlatform
 import CamRecorder
+import Glibc
 
 /// Reports this run's readiness, progress and liveness to the service manager.
 ///
@@ -102,5 +102,23 @@ struct ServiceReport {
             manager.notify("READY=1", "STATUS=\(status)")
         }
         isReady = true
+    }
+}
+
+/// The service manager that started this process and wants its status: systemd, by the protocol of sd_notify(3).
+///
+/// Undeliverable messages are dropped silently: there is no other recipient.
+struct ServiceManager {
+    private let address: DatagramAddress
+
+    /// - Parameter address: the value of `NOTIFY_SOCKET`. Nil if it is not the address of a UNIX socket.
+    init?(address: String) {
+        guard let address = DatagramAddress(address) else { return nil }
+        self.address = address
+    }
+
+    /// Sends assignments, one per line: `READY=1`, `STATUS=…`, `WATCHDOG=1`, `STOPPING=1`.
+    func notify(_ assignments: String...) {
+        address.send(assignments.joined(separator: "\n"), patience: .seconds(1))
     }
 }

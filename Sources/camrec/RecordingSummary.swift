@@ -1,0 +1,263 @@
+import Bitstream
+import CamPlatform
+import CamRecorder
+import Output
+
+extension RecordingResult {
+    /// The last lines of a run.
+    var summary: [String] {
+        let delay = latency.map { "; latency \(decimal($0.medianMilliseconds)) ms" } ?? ""
+        let passed = frames.notWanted > 0 ? "; \(frames.notWanted) not wanted" : ""
+        let end =
+            "in \(decimal(seconds)) s; dropped: \(frames.droppedByDriver) by the driver, \(frames.droppedByUs) late, \(droppedByEncoders) by the encoder; "
+            + "\(frames.corrupt) corrupt\(frames.paused > 0 ? "; \(frames.paused) paused" : "")\(passed)\(delay)"
+        let kept = outputs.count == 1 ? ["\(kept) \(end)"] : outputs.map(\.kept) + [end]
+        return kept + encoders.compactMap { $0.rateLine(isAlone: encoders.count == 1) }
+            + [motion?.summary, sound?.summary].compactMap { $0 }
+    }
+
+    /// The outputs' contents.
+    var kept: String {
+        isEmpty ? "nothing was recorded" : outputs.map(\.kept).joined(separator: "; ")
+    }
+
+    /// Whether no frame was written.
+    var isEmpty: Bool { outputs.allSatisfy { $0.written == 0 } }
+
+    private var droppedByEncoders: Int { encoders.reduce(0) { $0 + $1.frames.droppedByEncoder } }
+
+    /// Losses that the user should know about.
+    var warnings: [String] {
+        var warnings: [String] = []
+        if frames.droppedByDriver > 0 {
+            warnings.append("the camera's driver dropped \(count(frames.droppedByDriver, "frame"))")
+        }
+        if frames.droppedInRestart > 0 {
+            warnings.append(
+                "\(count(frames.droppedInRestart, "frame")) dropped while the encoder hung or was reopened"
+            )
+        }
+        if frames.droppedForOutput > 0 {
+            let slow = outputs.filter { $0.waits > 0 }.map(\.output).joined(separator: " or ")
+            warnings.append(
+                "\(count(frames.droppedForOutput, "frame")) dropped because \(slow) read the stream too slowly; "
+                    + "if that continues, use a faster disk or a lower --bitrate")
+        }
+        let late =
+            frames.droppedByUs - frames.droppedInRestart - frames.droppedForOutput
+            - frames.droppedAfterStandstill
+        if late > 0 {
+            warnings.append(
+                "\(count(late, "frame")) dropped because the machine was too busy to encode in time; "
+                    + "if that continues, use \(processorAdvice)a smaller --size or a lower --fps"
+            )
+        }
+        warnings += source.warnings
+        if frames.corrupt > 0 { warnings.append("\(count(frames.corrupt, "damaged frame")) left out") }
+        for encoder in encoders { warnings += encoder.warnings }
+        warnings += sound?.warnings ?? []
+        warnings += outputs.filter { $0.isConnecting && $0.error == nil }.compactMap(lossWarning)
+        return warnings + rateWarnings
+    }
+
+    /// How libx264 could use the processors that were idle.
+    private var processorAdvice: String {
+        let count = min(Processors.count, 4)
+        guard count > 1, encoders.contains(where: \.isSingleThreaded) else { return "" }
+        return
+            "--slices \(count) to encode each picture on \(count) processors, --latency throughput to encode on all "
+            + "of them and up to two seconds later, "
+    }
+
+    /// Warns of losses beyond the first two seconds, which are usual until a receiver connects and a keyframe
+    /// comes.
+    private func lossWarning(_ output: Output) -> String? {
+        let rate = encoders.first { $0.codec == output.codec }?.measuredFramesPerSecond ?? 0
+        guard output.lost > 0, Double(output.lost) > 2 * rate else { return nil }
+        return
+            "\(output.output): \(output.lost) of \(count(output.written + output.lost, "frame")) were not received"
+    }
+
+    /// Warns about raw streams, whose only timing is the constant rate in their VUI.
+    private var rateWarnings: [String] {
+        guard outputs.contains(where: { $0.format == .annexB && $0.written > 0 }),
+            let encoder = encoders.first(where: \.isOffRate), let stated = encoder.statedFramesPerSecond,
+            let measured = encoder.measuredFramesPerSecond
+        else { return [] }
+        let remedy =
+            outputs.contains { $0.format == .timestamps }
+            ? "'camrec remux' with the timestamps fixes that" : "use .mkv or .mp4, or keep --timestamps"
+        return [
+            "\(decimal(measured)) frames arrived per second, but the stream declares \(decimal(stated)): raw, "
+                + "\(measured < stated ? "it plays too fast" : "it plays too slowly"); \(remedy)"
+        ]
+    }
+}
+
+extension RecordingResult.Source {
+    /// What kept pictures from coming.
+    var warnings: [String] {
+        var warnings: [String] = []
+        let pauses = [
+            secondsSuspended > 0 ? "the machine was suspended for \(decimal(secondsSuspended)) s" : nil,
+            secondsStopped > 0 ? "camrec was stopped for \(decimal(secondsStopped)) s" : nil,
+        ].compactMap { $0 }
+        if !pauses.isEmpty {
+            let times = standstills > 1 ? " (\(standstills) times)" : ""
+            warnings.append(pauses.joined(separator: " and ") + times)
+        }
+        let isAway = secondsAwayAtEnd > 0
+        let returns = outages - standstills - (isAway ? 1 : 0)
+        if returns > 0 {
+            warnings.append(
+                "the camera failed and came back (\(count(returns, "time"))): "
+                    + "\(decimal(secondsLost - secondsAwayAtEnd)) s without a picture")
+        }
+        if isAway { warnings.append("the camera was away for \(decimal(secondsAwayAtEnd)) s until the end") }
+        return warnings
+    }
+}
+
+extension RecordingResult.Output {
+    /// The output's content.
+    fileprivate var kept: String {
+        if format == .timestamps { return "\(output): \(count(written, "time"))" }
+        if let receivers {
+            let taken = isConnecting ? ", which received \(written) of \(count(written + lost, "frame"))" : ""
+            return "\(output): \(count(receivers, isConnecting ? "connection" : "receiver"))\(taken)"
+        }
+        let files = segments.map { "\(count($0.count, "file")), " } ?? ""
+        return written == 0
+            ? "\(output): nothing"
+            : "\(output): \(files)\(count(written, "frame")), \(count(keyframes, "keyframe")), \(bytes) bytes"
+    }
+}
+
+extension RecordingResult.Encoder {
+    /// The stream's actual rate next to the requested one, by the stream's own time.
+    fileprivate func rateLine(isAlone: Bool) -> String? {
+        guard let measured = measuredBitRate else { return nil }
+        // The latest request does not apply to the time before it.
+        let (bitRate, maximumBitRate) = hasChangedRates ? (nil, nil) : (bitRate, maximumBitRate)
+        let average = bitRate.map { " (target: \(Megabits(Double($0))))" } ?? ""
+        let most = maximumBitRate.map { " (limit: \(Megabits(Double($0))))" } ?? ""
+        // A stream that is shorter than a window has no fullest one.
+        let peak =
+            measuredPeakBitRate > measured
+            ? ", \(Megabits(measuredPeakBitRate)) in the fullest \(decimalSeconds(rateWindowSeconds))\(most)"
+            : ""
+        return "\(isAlone ? "" : "\(codec): ")\(Megabits(measured)) Mbit/s on average\(average)\(peak)"
+    }
+
+    fileprivate var warnings: [String] {
+        var warnings = [brokenRates].compactMap { $0 }
+        if frames.droppedByEncoder > 0 {
+            warnings.append("the encoder lost \(count(frames.droppedByEncoder, "frame"))")
+        }
+        if restarts > 0 {
+            warnings.append(
+                "the encoder failed and was reopened (\(count(restarts, "time"))); now it is \(name)")
+        }
+        return warnings
+    }
+
+    /// Whether the frame rate differs by more than 2 % from the stream's stated rate, over at least a second, so
+    /// that jitter does not matter.
+    fileprivate var isOffRate: Bool {
+        guard let measured = measuredFramesPerSecond, let stated = statedFramesPerSecond else { return false }
+        return Double(frames.encoded - 1) >= measured && abs(measured / stated - 1) > 0.02
+    }
+}
+
+/// `1 frame`, `2 frames`.
+private func count(_ number: Int, _ noun: String) -> String {
+    "\(number) \(noun)\(number == 1 ? "" : "s")"
+}
+
+/// A readable bit rate: `2`, `2.75`, `0.452`, `0.00012` Mbit/s.
+struct Megabits: CustomStringConvertible {
+    private let bitsPerSecond: Double
+
+    init(_ bitsPerSecond: Double) { self.bitsPerSecond = bitsPerSecond }
+
+    var description: String {
+        // Above one, hundredths are enough; small rates keep their digits.
+        let digits = bitsPerSecond >= 999_500 ? 100.0 : bitsPerSecond >= 500 ? 1000 : 1e6
+        let value = (bitsPerSecond / 1e6 * digits).rounded() / digits
+        return value == value.rounded() ? "\(Int(value))" : "\(value)"
+    }
+}
+
+/// `1 s`, `0.5 s`.
+func decimalSeconds(_ seconds: Double) -> String {
+    seconds == seconds.rounded() ? "\(Int(seconds)) s" : "\((seconds * 1000).rounded() / 1000) s"
+}
+
+extension RecordingOutcome.Rate {
+    /// The requested rates that were not held, with numbers; nil if all were.
+    var breach: String? {
+        var parts: [String] = []
+        if let promise, promise.isMaximumWanted, let brokenWindow, let maximum = brokenMaximum {
+            parts.append(
+                "\(Megabits(brokenWindow)) Mbit/s in the fullest \(decimalSeconds(window)) instead of "
+                    + "\(Megabits(Double(maximum)))")
+        }
+        if let promise, promise.isAverageWanted, let brokenAverage, let wanted = wantedAverage {
+            parts.append(
+                "\(Megabits(brokenAverage)) Mbit/s on average instead of \(Megabits(Double(wanted)))"
+            )
+        }
+        guard !parts.isEmpty else { return nil }
+        return "the encoder exceeded its rate: \(parts.joined(separator: "; ")); try another --encoder"
+    }
+}
+
+/// The status line, redrawn while a recording runs.
+struct Progress {
+    let start: Instant
+    private var lastTime: Instant
+    private var lastFrames = 0
+    private var lastBytes = 0
+
+    init(start: Instant) {
+        self.start = start
+        lastTime = start
+    }
+
+    /// Returns the line: what cannot be written, since when; then frames, rate since the last call, drops, time.
+    mutating func line(_ recording: Recording) -> String {
+        let now = Instant.now
+        let seconds = max(0.001, (now - lastTime).inSeconds)
+        let frames = recording.outputs.map { $0.counters[.written] }.max() ?? 0
+        let bytes = recording.outputs.reduce(0) { $0 + $1.counters[.bytes] }
+        let rate = Double(frames - lastFrames) / seconds
+        let bits = Double(bytes - lastBytes) * 8 / seconds
+        (lastTime, lastFrames, lastBytes) = (now, frames, bytes)
+        let dropped =
+            recording.counters[.droppedByDriver] + recording.counters[.droppedByUs]
+            + recording.encoderCounters.reduce(0) { $0 + $1[.droppedByEncoder] }
+        return outage(of: recording) + "\(frames) frames  \(decimal(rate)) fps  "
+            + "\(decimal(bits / 1e6)) Mbit/s  \(dropped) dropped  " + clock(now - start)
+    }
+
+    private func outage(of recording: Recording) -> String {
+        for output in recording.outputs {
+            guard let outage = output.outage else { continue }
+            let since = FileNamePattern("%F %T", expandsTime: true).name(at: outage.since)
+            return "\(output.name): \(outage.error.condition) since \(since)  "
+        }
+        return ""
+    }
+
+    private func clock(_ time: Duration) -> String {
+        let seconds = time.inMilliseconds / 1000
+        func two(_ value: Int64) -> String { value < 10 ? "0\(value)" : "\(value)" }
+        return "\(two(seconds / 3600)):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
+    }
+}
+
+/// Formats a number with one decimal.
+func decimal(_ value: Double) -> String {
+    let tenths = Int((value * 10).rounded())
+    return "\(tenths / 10).\(abs(tenths % 10))"
+}

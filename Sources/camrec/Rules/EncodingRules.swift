@@ -1,0 +1,127 @@
+import Bitstream
+import CamPictures
+import Capture
+import Encoder
+
+/// Settings that no encoder supports are refused, whatever the source.
+struct CodingRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        let source = command.source
+        let pictures = CaptureSource.expectedPictures(source.device, request: source.request)
+        for configuration in command.configurations {
+            do throws(EncoderError) {
+                try configuration.refuseContradictions()
+                if source.format != .h264, let size = command.picture.size(of: pictures.size) {
+                    try configuration.refuseBeyondLevel(size, at: configuration.playbackRate ?? pictures.rate)
+                }
+            } catch { return error.description }
+        }
+        return nil
+    }
+}
+
+/// A stream has one kind of rate control, with limits that fit it.
+struct RateRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        let rate = command.rate
+        if rate.qp != nil, rate.quality != nil || rate.bitrate != nil || rate.maxBitrate != nil {
+            return "--qp excludes --quality, --bitrate and --max-bitrate; leave them out"
+        }
+        if let reason = refusal(ofMode: rate) { return reason }
+        if let average = rate.bitrate, let maximum = rate.maxBitrate, maximum.value < average.value {
+            return "--max-bitrate is below --bitrate; raise it"
+        }
+        return nil
+    }
+
+    /// Returns why an option does not fit the explicitly requested mode.
+    private func refusal(ofMode rate: RateOptions) -> String? {
+        let hasRate = rate.bitrate != nil || rate.maxBitrate != nil || rate.rateWindow != nil
+        let (hasQuantiser, hasQuality) = (rate.qp != nil, rate.quality != nil)
+        guard let mode = rate.rateControl.value else {
+            return hasQuantiser && rate.rateWindow != nil ? "--qp excludes --rate-window; leave it out" : nil
+        }
+        let useless: String? =
+            switch mode {
+            case .cbr where rate.maxBitrate != nil && rate.maxBitrate != rate.bitrate: "--max-bitrate"
+            case .cbr where hasQuantiser || hasQuality, .vbr where hasQuantiser || hasQuality:
+                "--qp and --quality"
+            case .cqp where hasRate || hasQuality: "--bitrate, --max-bitrate, --rate-window and --quality"
+            case .icq where hasRate || hasQuantiser: "--bitrate, --max-bitrate, --rate-window and --qp"
+            case .qvbr where hasQuantiser: "--qp"
+            default: nil
+            }
+        return useless.map { "--rate-control \(mode.rawValue) does not use \($0); leave it out" }
+    }
+}
+
+/// A window needs a rate to apply to.
+struct RateWindowRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        let rate = command.rate
+        guard rate.rateWindow != nil, rate.quality != nil, rate.bitrate == nil, rate.maxBitrate == nil else {
+            return nil
+        }
+        return "--rate-window with --quality bounds nothing; add --max-bitrate, which holds in it"
+    }
+}
+
+/// A software encoder has no GPU to choose.
+struct SoftwareEncoderRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        let encoder = command.encoder
+        guard encoder.encoder == .software,
+            encoder.renderNode != nil || encoder.lowPower != .auto || encoder.upload != .auto
+                || encoder.jpeg == .gpu || encoder.zeroCopy == .on
+        else { return nil }
+        return
+            "--encoder software excludes --render-node, --low-power, --upload, --jpeg gpu and --zero-copy on; "
+            + "leave them out"
+    }
+}
+
+/// A camera's own H.264 is not re-encoded.
+struct CameraCodingRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        guard isPassthrough(command) else { return nil }
+        let encoder = command.encoder
+        let given = [
+            encoder.encoder == .auto ? nil : "--encoder", encoder.renderNode.map { _ in "--render-node" },
+            encoder.lowPower == .auto ? nil : "--low-power", encoder.upload == .auto ? nil : "--upload",
+            encoder.jpeg == .auto ? nil : "--jpeg", encoder.zeroCopy == .auto ? nil : "--zero-copy",
+        ]
+        if let option = given.compactMap({ $0 }).first {
+            return "--format h264 uses the camera's own H.264; leave out \(option)"
+        }
+        return command.codecs.contains(.hevc)
+            ? "the camera's own H.264 cannot be written as H.265; use another --format" : nil
+    }
+
+    func warning(about command: RecordCommand) -> String? {
+        guard isPassthrough(command),
+            command.stream.configurations([.h264], rate: command.rate, areAwaited: true)
+                != [EncoderConfiguration()]
+        else { return nil }
+        return
+            "--format h264 uses the camera's own H.264: options for rate, quality and stream have no effect; "
+            + "leave them out, or use another --format"
+    }
+
+    private func isPassthrough(_ command: RecordCommand) -> Bool {
+        command.source.isCamera && command.source.format == .h264
+    }
+}
+
+/// What needs a copy of each picture excludes the wish for none.
+struct ZeroCopyRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        guard command.encoder.zeroCopy == .on else { return nil }
+        let source = command.source
+        if !source.isCamera { return "--zero-copy on is for cameras; leave it out" }
+        if let format = source.format, ![.nv12, .yuyv, .uyvy].contains(format) {
+            return "--zero-copy on needs NV12, YUYV or UYVY; use --format nv12, or leave it out"
+        }
+        let copying = command.picture.given.first ?? (command.motion.onMotion ? "--on-motion" : nil)
+        return copying.map { "\($0) needs a copy of each picture; leave it or --zero-copy on out" }
+    }
+}

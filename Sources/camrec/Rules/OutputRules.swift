@@ -1,0 +1,114 @@
+import Bitstream
+import CamPlatform
+import CamRecorder
+import Output
+
+/// There is at least one output, and not too many.
+struct OutputCountRule: OptionRule {
+    private static let mostOutputs = 32
+
+    func refusal(of command: RecordCommand) -> String? {
+        let count = command.outputs.count
+        if count == 0, command.live.listen == nil {
+            return "no OUTPUT is given, and no --listen; name a file, such as out.h264"
+        }
+        return count > Self.mostOutputs
+            ? "\(count) outputs, more than \(Self.mostOutputs); leave some out" : nil
+    }
+}
+
+/// Each OUTPUT names something that camrec can write, and none is named for another codec than `--codec` requests.
+///
+/// A settings file's names only get a warning: they worked before this rule, and an upgrade must not end a service.
+struct OutputNameRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        let codec = command.stream.codec
+        if let reason = command.outputs.lazy.compactMap({ OutputName($0).refusal(codec: codec) }).first {
+            return reason
+        }
+        return command.arguments.lazy.compactMap { text in
+            OutputName(text).misnamed(for: codec).map { named, codec in
+                "'\(text)' is a name for \(named), but --codec requests \(codec); rename it or leave out --codec"
+            }
+        }.first
+    }
+
+    func warning(about command: RecordCommand) -> String? {
+        guard command.arguments.isEmpty else { return nil }
+        return command.settingsOutputs.lazy.compactMap { text in
+            OutputName(text).misnamed(for: command.stream.codec).map { _, codec in
+                "\(text) receives \(codec), as --codec requires, which does not match its name; rename it"
+            }
+        }.first
+    }
+}
+
+/// A date in a name does not create folders unasked.
+struct DateRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        let now = WallTime.now
+        let names =
+            command.choices.filter(\.isFile).map(\.path)
+            + [command.reporting.timestamps, command.reporting.report].compactMap { $0 }
+        for name in names {
+            guard let (conversion, text) = command.segments.names(name).misplacedConversion(at: now) else {
+                continue
+            }
+            return
+                "'\(name)': \(conversion) becomes '\(text)', which cannot be part of a name; write %F for the date, "
+                + "%H%M%S for the time"
+        }
+        return nil
+    }
+}
+
+/// `--utc` needs a date to write, in a name or in the pictures.
+struct UTCRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        let segments = command.segments
+        guard segments.utc, !segments.isSegmented, !command.choices.contains(where: \.isPattern),
+            command.reporting.report?.contains("%") != true, command.picture.overlay == nil
+        else { return nil }
+        return
+            "--utc needs --segment, --ring, --overlay, or an output with a date in its name, as in %H.h264; add one"
+    }
+}
+
+/// Standard output takes one stream.
+struct StandardOutputRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        let uses =
+            command.outputs.filter { $0 == FileSink.standardOutput }.map { "'\($0)'" }
+            + uses(of: command.reporting.report, by: "--report")
+            + uses(of: command.reporting.timestamps, by: "--timestamps")
+        guard uses.count > 1 else { return nil }
+        return uses[0] == uses[1]
+            ? "'-' is given twice; leave one out"
+            : "\(uses[0]) and \(uses[1]) both use standard output; name a file for one"
+    }
+
+    private func uses(of path: String?, by option: String) -> [String] {
+        path == FileSink.standardOutput ? ["'\(option) -'"] : []
+    }
+}
+
+/// Segments and dated names are never replaced.
+struct OverwriteRule: OptionRule {
+    func warning(about command: RecordCommand) -> String? {
+        command.reporting.overwrite && !replacesSomething(command)
+            ? "--overwrite has no effect: no output would replace a file; leave it out" : nil
+    }
+
+    private func replacesSomething(_ command: RecordCommand) -> Bool {
+        if let report = command.reporting.report, report != FileSink.standardOutput { return true }
+        return !command.segments.isSegmented && command.choices.contains(where: \.isFile)
+    }
+}
+
+/// Only files are synced to the disk.
+struct SyncRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        command.segments.sync != nil && !command.choices.contains(where: \.isFile)
+            ? "--sync needs an output that is a file; name one, or leave it out" : nil
+    }
+}

@@ -1,0 +1,131 @@
+import Bitstream
+import CamNetworking
+import CamRecorder
+import Output
+
+/// A bare `--listen` must not take an output for its host.
+struct ListenValueRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        guard case .tcp(let address)? = command.live.listen, case let host = address.host,
+            Codec(fileName: host) != nil || ContainerFormat(path: host) != nil
+        else { return nil }
+        return "--listen treats '\(host)' as a host; put --listen after the outputs, or give it a port"
+    }
+}
+
+/// Limits on clients need clients that connect.
+struct ClientLimitRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        let live = command.live
+        guard live.listen == nil else { return nil }
+        if live.maxClients != nil { return "--max-clients needs --listen; add it, or leave this out" }
+        return live.maxClientsPerAddress == nil
+            ? nil : "--max-clients-per-address needs --listen; add it, or leave this out"
+    }
+}
+
+/// A limit per address needs clients from several addresses.
+struct AddressLimitRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        guard case .path = command.live.listen, command.live.maxClientsPerAddress != nil else { return nil }
+        return "clients of a UNIX socket have no address; leave out --max-clients-per-address"
+    }
+
+    func warning(about command: RecordCommand) -> String? {
+        guard let limit = command.live.maxClientsPerAddress, let listen = command.live.listen else {
+            return nil
+        }
+        if listen.isLoopback {
+            return
+                "--max-clients-per-address has no effect: \(listen) is open to this machine alone, whose own "
+                + "clients are not limited; leave it out, or listen on 0.0.0.0"
+        }
+        let most = command.live.options.mostReceivers
+        guard limit >= most else { return nil }
+        return
+            "--max-clients-per-address \(limit) has no effect: --max-clients allows only \(most) in total; use a lower limit"
+    }
+}
+
+/// Client options need clients.
+struct ClientRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        guard !command.choices.contains(where: \.isLive) else { return nil }
+        let live = command.live
+        if live.clientBuffer != nil {
+            return
+                "--client-buffer needs --listen or an output tcp://, rtsp://, srt:// or udp://; add one, or leave this out"
+        }
+        return live.clientTimeout == nil
+            ? nil
+            : "--client-timeout needs --listen or an output tcp://, rtsp://, srt:// or udp://; add one, or leave this out"
+    }
+}
+
+/// A published stream can be watched in browsers, and has its name on the server to itself.
+struct PublishingRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        let live = command.outputs.compactMap(OutputChoice.Live.init)
+        let published = command.outputs.compactMap { try? RTSPAddress($0) }
+        if let first = published.first, command.stream.bframes ?? 0 > 0 {
+            return "\(first) takes no B frames, which browsers reject; leave --bframes out"
+        }
+        let names = live.map(\.name)
+        if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
+            return "\(twice) is given twice; publish under another path"
+        }
+        guard command.live.caFile != nil, !published.contains(where: \.isEncrypted) else { return nil }
+        return "--ca-file needs an output rtsps://…; add it, or leave this out"
+    }
+
+    func warning(about command: RecordCommand) -> String? {
+        let settings = "put the whole address in a settings file"
+        let variable = "put it in \(PublishingPassword.variableName), or the whole address in a settings file"
+        let exposed = command.arguments.compactMap { argument -> (name: String, advice: String)? in
+            switch OutputChoice.Live(url: argument) {
+            case .publishing(let address) where address.password != nil: ("\(address)", variable)
+            case .publishing(let address) where address.hasSecretInQuery: ("\(address)", settings)
+            case .sending(let url) where url.hasSecretInStreamID: ("\(url)", settings)
+            case .sending(let url) where url.hasSecret: ("\(url)", variable)
+            default: nil
+            }
+        }
+        guard !exposed.isEmpty else { return nil }
+        // The file is for any of them.
+        let advice = exposed.contains { $0.advice == settings } ? settings : variable
+        let names = exposed.map(\.name).joined(separator: " and ")
+        return "anyone on this machine can read the password of \(names) in the process list; \(advice)"
+    }
+}
+
+/// A stream format needs an output whose name says none.
+struct StreamFormatRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        guard command.live.streamFormat != .raw, !command.choices.contains(where: takesFormat) else {
+            return nil
+        }
+        return
+            "--stream-format needs the output -, an output tcp:// or --listen; files have theirs by their names"
+    }
+
+    private func takesFormat(_ choice: OutputChoice) -> Bool {
+        choice.path == FileSink.standardOutput || choice.container != nil
+    }
+}
+
+/// Files that end, and live outputs that continue.
+struct ServeOnRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        guard command.length.serveOn else { return nil }
+        if command.length.frames == nil, command.length.duration == nil {
+            return "--serve-on needs --frames or --duration, with which files end; add one, or leave it out"
+        }
+        let choices = command.choices
+        if !choices.contains(where: \.isLive) {
+            return
+                "--serve-on needs --listen or an output that connects, such as rtsp://; add one, or leave it out"
+        }
+        return choices.allSatisfy(\.isLive)
+            ? "--serve-on needs an output that is a file, which ends; name one, or leave out the limit" : nil
+    }
+}

@@ -1,0 +1,96 @@
+import CamPlatform
+import CamRecorder
+import Glibc
+import Output
+
+/// Segments are files and have their own names.
+struct SegmentRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        guard command.segments.isSegmented else { return nil }
+        let choices = command.choices
+        if !choices.contains(where: \.isFile) {
+            return "--segment and --ring need an output that is a file; name one"
+        }
+        if let path = command.reporting.timestamps, path == choices.first?.path {
+            return "'\(path)' names both an output and --timestamps; use another name"
+        }
+        return nil
+    }
+}
+
+/// `--align` puts the beginnings of files on the clock, which only a length in time and pictures in real time allow.
+struct AlignRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        guard command.segments.align else { return nil }
+        guard case .time(let length)? = command.segments.segment?.length else {
+            return "--align needs --segment with a time, such as 10m; add one"
+        }
+        guard ClockGrid.allows(length) else {
+            return "--align needs a --segment that divides a day, such as 10m or 1h; use another"
+        }
+        return command.source.isInRealTime
+            ? nil : "--align needs a camera, or the test picture in real time; leave it out"
+    }
+}
+
+/// Only segments are removed, and only under recognizable names.
+struct RetentionRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        let segments = command.segments
+        guard segments.isLimited else { return nil }
+        guard segments.isSegmented else {
+            return "--keep and --min-free need --segment or --ring; add one of these"
+        }
+        let now = WallTime.now
+        let names = command.choices.filter(\.isFile).flatMap { [$0.path, $0.timestamps].compactMap { $0 } }
+        return names.first { !segments.names($0).areKnownAgain(at: now) }.map {
+            "--keep and --min-free cannot recognise such files later: '\($0)'; leave out '..' after a date"
+        }
+    }
+}
+
+/// Options for the time after a trigger need a ring.
+struct RingRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        command.segments.post != nil && command.segments.ring == nil
+            ? "--post needs --ring; add it, as in --ring 30s" : nil
+    }
+}
+
+/// Motion triggers a ring, and is seen in pictures.
+struct MotionRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        let motion = command.motion
+        guard motion.onMotion else {
+            return motion.motionSensitivity == nil && motion.motionMask == nil
+                ? nil : "--motion-sensitivity and --motion-mask need --on-motion; add it"
+        }
+        if command.segments.ring == nil { return "--on-motion needs --ring; add it, as in --ring 10s" }
+        return command.source.format == .h264
+            ? "--on-motion needs pictures, and --format h264 passes on what the camera has coded; use another --format"
+            : nil
+    }
+}
+
+/// Only files are finished.
+struct OnSegmentRule: OptionRule {
+    func refusal(of command: RecordCommand) -> String? {
+        command.segments.onSegment != nil && !command.choices.contains(where: \.isFile)
+            ? "--on-segment needs an output that is a file; name one, or leave it out" : nil
+    }
+
+    /// A missing program must not prevent a recording, least of all a service's.
+    func warning(about command: RecordCommand) -> String? {
+        // A name without a slash is looked for in PATH when it is started.
+        guard let program = command.segments.onSegment, program.contains("/"), access(program, X_OK) != 0
+        else {
+            return nil
+        }
+        let cause = String(cString: strerror(errno))
+        let hint =
+            program.contains(" ")
+            ? "give a program alone: its arguments are the file, start, end and frames"
+            : "check its name and that it is executable"
+        return "--on-segment \(program): \(cause); \(hint)"
+    }
+}
