@@ -1,6 +1,6 @@
 import CLinux
-import Glibc
 import CamPlatform
+import Glibc
 
 /// Waits for many descriptors at once, with epoll. Used by one thread.
 ///
@@ -58,4 +58,27 @@ public struct Poller: ~Copyable {
             body(network_epoll_token(&events[index]), Readiness(rawValue: events[index].events))
         }
     }
+}
+
+// MARK: Waking a thread
+
+/// Wakes a thread that waits in a `Poller`, with an eventfd.
+public final class WakeUp: Sendable {
+    /// Readable from `wake` to `sleep`.
+    public let descriptor: Int32
+
+    /// Creates an idle wake-up.
+    public init() throws(NetworkError) {
+        let result = network_eventfd()
+        guard result >= 0 else { throw NetworkError(.noResources(errno: -result), address: "eventfd") }
+        descriptor = result
+    }
+
+    deinit { close(descriptor) }
+
+    /// Wakes the thread. Safe in any thread; never blocks.
+    public func wake() { network_wake(descriptor) }
+
+    /// Clears the wake-up, because the thread is awake.
+    public func sleep() { network_sleep(descriptor) }
 }

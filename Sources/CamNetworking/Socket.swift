@@ -1,4 +1,5 @@
 import CLinux
+import CamPlatform
 import Glibc
 
 /// A connected stream socket, which closes with its owner. Never blocks, and never raises SIGPIPE.
@@ -153,6 +154,113 @@ extension Socket.Receiving {
         case 0: self = .ended
         case EAGAIN: self = .nothing
         case let code: self = .broken(errno: code)
+        }
+    }
+}
+
+// MARK: Connecting
+
+extension Socket {
+    /// Connects, trying each of the host's addresses in turn.
+    /// - Parameters:
+    ///   - timeout: for all of them together, not including the name service.
+    ///   - interruption: ends the wait, including that for the name service.
+    public static func connect(
+        to address: SocketAddress, timeout: Duration, interruption: Interruption? = nil
+    ) throws(NetworkError) -> Socket {
+        let addresses =
+            if let interruption {
+                try NameLookup.addresses(of: address, interruption: interruption)
+            } else {
+                try ResolvedAddress.addresses(of: address, isListening: false)
+            }
+        let deadline = Instant.now + timeout
+        var failure = NetworkError(.notConnected(errno: EHOSTUNREACH), address: "\(address)")
+        for resolved in addresses {
+            do throws(NetworkError) {
+                return try connect(
+                    to: resolved, name: "\(address)", deadline: deadline, timeout: timeout,
+                    interruption: interruption)
+            } catch {
+                failure = error
+                if case .interrupted = error.kind { throw error }
+            }
+        }
+        throw failure
+    }
+
+    /// Connects to a UNIX socket.
+    public static func connect(path: String) throws(NetworkError) -> Socket {
+        guard let address = ResolvedAddress(path: path) else { throw NetworkError(.badPath, address: path) }
+        let second = Duration.seconds(1)
+        return try connect(
+            to: address, name: path, deadline: .now + second, timeout: second,
+            interruption: nil)
+    }
+
+    private static func connect(
+        to address: ResolvedAddress, name: String, deadline: Instant, timeout: Duration,
+        interruption: Interruption?
+    ) throws(NetworkError) -> Socket {
+        let socket = try Socket(family: address.family)
+        let result = address.withSocketAddress { network_connect(socket.descriptor, $0, $1) }
+        if result == 0 { return socket }
+        // EAGAIN: a UNIX socket's backlog is full.
+        guard result == -EINPROGRESS else { throw NetworkError(.notConnected(errno: -result), address: name) }
+        switch Wake.wait(for: socket.descriptor, POLLOUT, unless: interruption, until: deadline) {
+        case .interrupted: throw NetworkError(.interrupted, address: name)
+        case .due: throw NetworkError(.timedOut(after: timeout), address: name)
+        case .ready, .otherReady: break
+        }
+        if let code = socket.takeError() { throw NetworkError(.notConnected(errno: code), address: name) }
+        return socket
+    }
+
+    /// Creates a socket that is not connected yet.
+    init(family: Int32) throws(NetworkError) {
+        let result = network_socket(family)
+        guard result >= 0 else { throw NetworkError(.noResources(errno: -result), address: "") }
+        self.init(descriptor: result)
+    }
+
+    /// Waits until data can be read, or the stream has ended.
+    /// - Parameter deadline: nil waits forever.
+    /// - Returns: false if the deadline passed first.
+    public func waitUntilReadable(until deadline: Instant? = nil) -> Bool {
+        Wake.wait(for: descriptor, unless: nil, until: deadline) == .ready
+    }
+}
+
+// MARK: Datagrams
+
+/// The UNIX datagram socket of another process, which takes whole messages. Safe in any thread.
+public struct DatagramAddress: Sendable {
+    private let address: ResolvedAddress
+
+    /// - Parameter text: an absolute path, or `@` and a name in Linux's abstract namespace (unix(7)). Nil if it is
+    ///   neither.
+    public init?(_ text: String) {
+        let resolved =
+            text.hasPrefix("@")
+            ? ResolvedAddress(abstractName: String(text.dropFirst()))
+            : text.hasPrefix("/") ? ResolvedAddress(path: text) : nil
+        guard let resolved else { return nil }
+        address = resolved
+    }
+
+    /// Sends a message; what cannot be delivered is dropped.
+    /// - Parameter patience: how long to wait for room in a full queue.
+    public func send(_ message: String, patience: Duration) {
+        let descriptor = network_datagram_socket(AF_UNIX)
+        guard descriptor >= 0 else { return }
+        let socket = Socket(descriptor: descriptor)
+        // The other process may have recreated its socket since the last message.
+        guard address.withSocketAddress({ network_connect(socket.descriptor, $0, $1) }) == 0 else { return }
+        var message = message
+        message.withUTF8 { bytes in
+            guard socket.send(UnsafeRawBufferPointer(bytes)) == .full else { return }
+            _ = Wake.wait(for: socket.descriptor, POLLOUT, unless: nil, until: .now + patience)
+            _ = socket.send(UnsafeRawBufferPointer(bytes))
         }
     }
 }

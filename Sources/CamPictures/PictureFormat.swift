@@ -156,3 +156,74 @@ public final class PictureFormat: Sendable, Equatable {
         }
     }
 }
+
+// MARK: Sizes
+
+/// Width and height in pixels.
+public struct PictureSize: Sendable, Hashable, CustomStringConvertible {
+    /// The largest side that is accepted from a driver, a file or the command line. H.264's level 6.2 ends
+    /// at 16,888 pixels a side (Annex A); the limit also keeps every product below within 32 bits.
+    public static let maximumSide = 16384
+
+    /// 1 … `maximumSide`.
+    public let width: Int
+    /// 1 … `maximumSide`.
+    public let height: Int
+
+    /// The default if nothing else is known: 1280x720.
+    package static let usual = PictureSize(width: 1280, height: 720)
+
+    private init(width: Int, height: Int) {
+        self.width = width
+        self.height = height
+    }
+
+    /// Nil outside 1 … `maximumSide`.
+    public init?(_ width: Int, _ height: Int) {
+        guard (1...Self.maximumSide).contains(width), (1...Self.maximumSide).contains(height) else {
+            return nil
+        }
+        self.width = width
+        self.height = height
+    }
+
+    /// Reads `640x480`.
+    public init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "x", omittingEmptySubsequences: false)
+        guard parts.count == 2, let width = Int(parts[0]), let height = Int(parts[1]) else { return nil }
+        self.init(width, height)
+    }
+
+    /// Pixels.
+    public var area: Int { width * height }
+
+    public var description: String { "\(width)x\(height)" }
+}
+
+// MARK: Pixel aspect ratios
+
+/// The shape of pixels that are not square.
+public struct PixelAspect: Sendable, Hashable, CustomStringConvertible {
+    /// The pixel's width in relation to its height; 1 … 65,535, in lowest terms.
+    public let width: Int
+    /// The pixel's height; 1 … 65,535, in lowest terms.
+    public let height: Int
+
+    /// More than any video has: larger values are mistakes.
+    private static let extreme = 8
+
+    /// Nil for square pixels, and for what cannot be. A fraction of larger numbers becomes one that is close to it.
+    public init?(_ width: Int, _ height: Int) {
+        guard width > 0, height > 0, width != height, width / height < Self.extreme,
+            height / width < Self.extreme
+        else { return nil }
+        var (a, b) = (width, height)
+        while b != 0 { (a, b) = (b, a % b) }
+        (a, b) = (width / a, height / a)
+        while max(a, b) > 65535 { (a, b) = ((a + 1) / 2, (b + 1) / 2) }
+        guard a != b else { return nil }
+        (self.width, self.height) = (a, b)
+    }
+
+    public var description: String { "\(width):\(height)" }
+}

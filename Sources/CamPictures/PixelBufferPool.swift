@@ -158,3 +158,26 @@ public final class PixelBufferPool: Sendable {
         _ = write(wakeDescriptor, &one, 8)
     }
 }
+
+// MARK: Errors
+
+/// Why a pool could not be created.
+package enum PixelBufferPoolError: Error, Equatable {
+    /// No file descriptor was left for the mailbox.
+    case noDescriptor(errno: Int32)
+    /// There is not enough memory for pictures of this many bytes.
+    case noMemory(pictureLength: Int)
+}
+
+// MARK: Ordinary memory
+
+/// Large allocations that fail with an error instead of ending the process.
+package enum AlignedMemory {
+    /// Allocates memory that begins at a cache line; release it with `free`. Returns nil if there is not
+    /// enough.
+    package static func allocate(byteCount: Int) -> UnsafeMutableRawBufferPointer? {
+        var memory: UnsafeMutableRawPointer?
+        guard posix_memalign(&memory, 64, max(1, byteCount)) == 0, let memory else { return nil }
+        return UnsafeMutableRawBufferPointer(start: memory, count: byteCount)
+    }
+}

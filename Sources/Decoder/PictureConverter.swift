@@ -1,6 +1,6 @@
-import CamAcceleration
 import CFFmpeg
 import CScale
+import CamAcceleration
 import CamPictures
 
 /// Converts pictures to another format and size, with libswscale. A picture that already has both is returned
@@ -58,6 +58,94 @@ extension ColorEncoding.Matrix {
         case .bt709: CSCALE_BT709
         case .bt2020: CSCALE_BT2020
         default: CSCALE_BT601
+        }
+    }
+}
+
+// MARK: Memory for pictures
+
+/// Memory for pictures that camrec creates, reused when the picture in it is destroyed. It lives as long as
+/// the last of them.
+///
+/// Use it in one thread at a time; its pictures may be destroyed in any.
+final class PicturePool {
+    private var pool: OpaquePointer?
+    private var byteCount: Int32 = 0
+
+    /// Rows begin at multiples of this, for vector code.
+    private static let alignment: Int32 = 64
+
+    deinit { av_buffer_pool_uninit(&pool) }
+
+    /// Creates a picture of that format, with uninitialised content.
+    func makePicture(_ format: AVPixelFormat, width: Int, height: Int) throws(DecoderError) -> DecodedPicture
+    {
+        guard let frame = av_frame_alloc() else { throw DecoderError(.outOfMemory) }
+        let picture = DecodedPicture(taking: frame)
+        let (width, height) = (Int32(clamping: width), Int32(clamping: height))
+        let needed = av_image_get_buffer_size(format, width, height, Self.alignment)
+        guard needed > 0 else { throw DecoderError(.outOfMemory) }
+        // Vector code reads and writes a little beyond the last row.
+        let (size, overflow) = needed.addingReportingOverflow(Self.alignment)
+        guard !overflow else { throw DecoderError(.outOfMemory) }
+        if size != byteCount {
+            av_buffer_pool_uninit(&pool)
+            pool = av_buffer_pool_init(Int(size), nil)
+            byteCount = size
+        }
+        guard let pool, let buffer = av_buffer_pool_get(pool) else { throw DecoderError(.outOfMemory) }
+        frame.pointee.buf.0 = buffer
+        frame.pointee.format = format.rawValue
+        (frame.pointee.width, frame.pointee.height) = (width, height)
+        guard frame.layPlanes(in: buffer.pointee.data, alignment: Self.alignment) else {
+            throw DecoderError(.outOfMemory)
+        }
+        return picture
+    }
+
+    /// Copies a GPU's picture into memory; nil if the driver cannot.
+    func download(
+        _ picture: borrowing DecodedPicture, through connection: VADisplayConnection
+    ) throws(DecoderError) -> DecodedPicture? {
+        let source = picture.frame
+        guard let context = source.pointee.hw_frames_ctx else { return nil }
+        let format = UnsafeMutableRawPointer(context.pointee.data)
+            .assumingMemoryBound(to: AVHWFramesContext.self).pointee.sw_format
+        let copy = try makePicture(format, width: picture.width, height: picture.height)
+        // If the driver hangs, both must stay alive.
+        guard let held = av_frame_clone(source), let heldCopy = av_frame_clone(copy.frame) else {
+            throw DecoderError(.outOfMemory)
+        }
+        let result = try connection.decodingCall {
+            var (held, heldCopy) = (Optional(held), Optional(heldCopy))
+            let result = av_hwframe_transfer_data(heldCopy, held, 0)
+            av_frame_free(&held)
+            av_frame_free(&heldCopy)
+            return result
+        }
+        guard result >= 0, av_frame_copy_props(copy.frame, source) >= 0 else { return nil }
+        return copy
+    }
+}
+
+extension DecodedPicture {
+    /// Whether the samples are in the GPU's memory.
+    var isOnGPU: Bool { frame.pointee.hw_frames_ctx != nil }
+}
+
+extension UnsafeMutablePointer<AVFrame> {
+    /// Sets planes and strides for the frame's format and size.
+    fileprivate func layPlanes(in memory: UnsafeMutablePointer<UInt8>, alignment: Int32) -> Bool {
+        withUnsafeMutablePointer(to: &pointee.data) { data in
+            withUnsafeMutablePointer(to: &pointee.linesize) { strides in
+                data.withMemoryRebound(to: UnsafeMutablePointer<UInt8>?.self, capacity: 8) { data in
+                    strides.withMemoryRebound(to: Int32.self, capacity: 8) { strides in
+                        av_image_fill_arrays(
+                            data, strides, memory, AVPixelFormat(pointee.format), pointee.width,
+                            pointee.height, alignment) >= 0
+                    }
+                }
+            }
         }
     }
 }

@@ -29,3 +29,15 @@ extension PictureDecoder {
         public init() {}
     }
 }
+
+// MARK: Pictures that are not output
+
+/// Why a decoded picture is not output.
+enum Omission {
+    /// Decoding has just begun, and the picture is not correct yet.
+    case beforeEntry
+    /// The same, after a loss.
+    case frozen
+    /// The stream itself hides it.
+    case withheld
+}

@@ -53,3 +53,86 @@ public struct Diagnosis: Sendable, Encodable {
         return cameras.contains { $0.message.hasPrefix(DeviceAccess.occupation) } ? .busy : .noCamera
     }
 }
+
+// MARK: Findings
+
+/// The result of one check.
+public struct Finding: Sendable, Equatable, Encodable {
+    /// The part of a recording that it concerns.
+    public enum Area: String, Sendable, Encodable, CaseIterable {
+        case machine, cameras, microphones, encoders, services, disk
+    }
+
+    /// How it is.
+    public enum Verdict: String, Sendable, Encodable {
+        case fine
+        /// Worth knowing, but recording works.
+        case note
+        /// It does not work; another camera or encoder may.
+        case broken
+    }
+
+    public let area: Area
+    public let verdict: Verdict
+    /// The thing: a device, a file, a folder.
+    public let subject: String
+    /// How it is, and why, in one line.
+    public let message: String
+    /// The remedy: a command, or an instruction. Nil if nothing needs to be fixed.
+    public let remedy: String?
+
+    init(_ area: Area, _ verdict: Verdict, _ subject: String, _ message: String, remedy: String? = nil) {
+        self.area = area
+        self.verdict = verdict
+        self.subject = subject
+        self.message = message
+        self.remedy = remedy
+    }
+}
+
+// MARK: Text
+
+extension Diagnosis {
+    /// The diagnosis as text, without a trailing newline: grouped by area, each problem followed by its
+    /// remedy.
+    public var text: String {
+        var lines: [String] = []
+        for area in Finding.Area.allCases {
+            let own = findings.filter { $0.area == area }
+            guard !own.isEmpty else { continue }
+            lines.append(area.title)
+            for finding in own {
+                lines.append("  \(finding.verdict.mark)  \(finding.subject): \(finding.message)")
+                if let remedy = finding.remedy { lines.append("          \(remedy)") }
+            }
+        }
+        lines.append(obstacle.map { "A recording would not work: \($0.text)" } ?? "A recording would work")
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension Finding.Area {
+    fileprivate var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
+}
+
+extension Finding.Verdict {
+    fileprivate var mark: String {
+        switch self {
+        case .fine: "ok  "
+        case .note: "note"
+        case .broken: "FAIL"
+        }
+    }
+}
+
+extension Diagnosis.Obstacle {
+    fileprivate var text: String {
+        switch self {
+        case .noCamera: "no camera"
+        case .noPermission: "no permission for a camera"
+        case .busy: "the camera is in use"
+        case .noEncoder: "no encoder"
+        case .noRoom: "no room for it"
+        }
+    }
+}

@@ -1,5 +1,5 @@
-import Glibc
 import CamPlatform
+import Glibc
 
 /// Requests and their responses on a connection to an RTSP server (RFC 2326). Used by one thread.
 ///
@@ -220,5 +220,102 @@ struct RTSPConnection: ~Copyable {
     private func failure(_ code: Int32) -> NetworkError {
         let isClosed = code == ECONNRESET || code == EPIPE
         return NetworkError(isClosed ? .closedByServer : .notConnected(errno: code), address: "\(address)")
+    }
+}
+
+// MARK: Requests
+
+/// A request to an RTSP server (RFC 2326, 6).
+struct RTSPRequest {
+    let method: String
+    let url: String
+    let sequence: Int
+    /// Without `CSeq` and `Content-Length`.
+    let headers: [(name: String, value: String)]
+    let body: String
+
+    /// What goes over the connection.
+    var bytes: [UInt8] {
+        var lines = ["\(method) \(url) RTSP/1.0", "CSeq: \(sequence)", "User-Agent: camrec"]
+        lines += headers.map { "\($0.name): \($0.value)" }
+        if !body.isEmpty { lines.append("Content-Length: \(body.utf8.count)") }
+        return Array((lines + ["", body]).joined(separator: "\r\n").utf8)
+    }
+}
+
+// MARK: Responses
+
+/// A server's answer to a request (RFC 2326, 7).
+struct RTSPResponse {
+    let status: Int
+    /// The server's words for the status.
+    let reason: String
+    private let head: RTSPHead
+
+    /// Nil if the message is no response.
+    init?(_ head: RTSPHead) {
+        let parts = head.firstLine.split(separator: " ", maxSplits: 2)
+        guard parts.count >= 2, parts[0].hasPrefix("RTSP/1."), parts[1].count == 3,
+            let status = Int(parts[1]), (100...599).contains(status)
+        else { return nil }
+        self.status = status
+        reason = parts.count == 3 ? Self.printable(parts[2]) : ""
+        self.head = head
+    }
+
+    /// The first header of a name in lower case.
+    subscript(name: String) -> String? { head[name] }
+
+    /// Every header of a name in lower case.
+    func all(_ name: String) -> [String] { head.all(name) }
+
+    /// What goes into a message: one line of text, not too long.
+    private static func printable(_ text: Substring) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(80).filter { (" "..."~").contains($0) }))
+    }
+}
+
+// MARK: Heads of messages
+
+/// What precedes the body of a message in RTSP (RFC 2326, 4): the first line, and the headers.
+struct RTSPHead {
+    /// Says what the message is.
+    let firstLine: String
+    /// Names in lower case, in the order of arrival.
+    let headers: [(name: String, value: String)]
+
+    /// - Parameter bytes: without the empty line at the end.
+    init(_ bytes: some Sequence<UInt8>) {
+        // By bytes: as a character, the end of a line is another than its parts.
+        var lines = Array(bytes).split(separator: UInt8(ascii: "\n"))
+            .map { String(decoding: $0.last == 13 ? $0.dropLast() : $0, as: UTF8.self) }[...]
+        firstLine = lines.popFirst() ?? ""
+        headers = lines.compactMap { line in
+            guard let colon = line.firstIndex(of: ":") else { return nil }
+            let value = line[line.index(after: colon)...]
+            return (line[..<colon].lowercased(), Self.trimmed(value))
+        }
+    }
+
+    /// Whether the message is a request.
+    var isRequest: Bool { firstLine.count > 9 && firstLine.suffix(9).hasPrefix(" RTSP/1.") }
+
+    /// The first header of a name in lower case.
+    subscript(name: String) -> String? { headers.first { $0.name == name }?.value }
+
+    /// Every header of a name in lower case.
+    func all(_ name: String) -> [String] { headers.filter { $0.name == name }.map(\.value) }
+
+    /// The number of bytes that follow; nil if it is not a number.
+    var bodyLength: Int? {
+        guard let text = self["content-length"] else { return 0 }
+        return UInt32(text).map(Int.init)
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        func isSpace(_ character: Character) -> Bool { character == " " || character == "\t" }
+        var text = text.drop(while: isSpace)
+        while text.last.map(isSpace) == true { text.removeLast() }
+        return String(text)
     }
 }

@@ -52,3 +52,159 @@ final class AccessUnitAssembler {
         assembly.finish(body)
     }
 }
+
+// MARK: Pictures
+
+/// Assembles NAL units into pictures of the guaranteed shape, and leaves out those that cannot be decoded.
+struct PictureAssembly {
+    private let byteLimit: Int
+    private var detector: AccessUnitDetector
+    private var shaper: StreamShaper
+    private var orderCounter = PictureOrderCounter()
+    /// The order count of the current picture, and the highest in its sequence; nil before the first slice.
+    private var order: Int?
+    private var highestOrder: Int?
+    /// The current picture's NAL units, as Annex B.
+    private var bytes: [UInt8] = []
+    /// Units that belong to the next unit's picture.
+    private var undecided: [UInt8] = []
+    /// Whether a part of the current picture is missing.
+    private var isDamaged = false
+    /// Whether the current picture was delivered before its end was certain.
+    private var isDelivered = false
+    private var number = 0
+    /// When the current picture's first unit was complete.
+    private var arrival = Instant.start
+    /// How many pictures continued after they had been delivered.
+    private(set) var splitCount = 0
+    /// Whether a picture came that is shown before an earlier one.
+    private(set) var isReordered = false
+
+    init(codec: Codec, byteLimit: Int) {
+        self.byteLimit = byteLimit
+        detector = AccessUnitDetector(codec: codec)
+        // Each picture is copied before the next one is shaped.
+        shaper = StreamShaper(pool: AccessUnitPool(codec: codec, limit: 1))
+    }
+
+    /// Whether the next unit decides what an earlier one belongs to.
+    var isUndecided: Bool { !undecided.isEmpty }
+
+    /// Takes the parser's next unit.
+    mutating func add(
+        _ result: Result<AnnexBParser.Unit, AnnexBError>, _ nalUnit: RawSpan, arrival: Instant,
+        _ body: (AccessUnit) -> Void
+    ) {
+        switch result {
+        case .success: place(nalUnit, arrival: arrival, body)
+        case .failure(let error) where error.reason == .emptyUnit: break
+        case .failure: noteMissingPart()
+        }
+    }
+
+    /// Delivers the current picture if a unit, whose first bytes are known, begins another one.
+    mutating func peek(_ nalUnit: RawSpan, _ body: (AccessUnit) -> Void) {
+        guard !bytes.isEmpty, undecided.isEmpty, !nalUnit.isEmpty,
+            detector.peek(nalUnit.extracting(first: Self.peekLength)) == .begins
+        else { return }
+        deliver(body)
+    }
+
+    /// More bytes than a slice header needs for the fields that show where a picture begins.
+    private static let peekLength = 64
+
+    /// Delivers the current picture, whose last unit is expected to be complete.
+    mutating func deliverEarly(_ body: (AccessUnit) -> Void) {
+        deliver(body)
+        isDelivered = true
+    }
+
+    /// Delivers the stream's last picture.
+    mutating func finish(_ body: (AccessUnit) -> Void) {
+        append(undecided)
+        undecided.removeAll()
+        deliver(body)
+    }
+
+    private mutating func place(_ nalUnit: RawSpan, arrival: Instant, _ body: (AccessUnit) -> Void) {
+        switch detector.next(nalUnit) {
+        case .undecided:
+            guard undecided.count + nalUnit.byteCount < byteLimit else { return noteMissingPart() }
+            undecided.append(startCodeBefore: nalUnit)
+            return
+        case .begins:
+            deliver(body)
+            (self.arrival, order) = (arrival, nil)
+        case .continues:
+            if isDelivered {
+                if isSlice(nalUnit) { noteMissingPart() }
+                return
+            }
+        }
+        if order == nil, isSlice(nalUnit) { noteOrder(of: nalUnit) }
+        append(undecided)
+        undecided.removeAll(keepingCapacity: true)
+        guard bytes.count + nalUnit.byteCount < byteLimit else { return noteMissingPart() }
+        bytes.append(startCodeBefore: nalUnit)
+    }
+
+    private func isSlice(_ nalUnit: RawSpan) -> Bool {
+        NALUnitHeader(of: nalUnit, codec: detector.parameterSets.codec)?.isSlice ?? false
+    }
+
+    private mutating func noteOrder(of slice: RawSpan) {
+        guard let next = orderCounter.next(slice, detector.parameterSets) else { return }
+        if let highestOrder, !next.beginsSequence, next.count < highestOrder { isReordered = true }
+        (order, highestOrder) = (
+            next.count, next.beginsSequence ? next.count : max(next.count, highestOrder ?? .min)
+        )
+    }
+
+    private mutating func append(_ units: [UInt8]) {
+        if bytes.count + units.count > byteLimit { noteMissingPart() } else { bytes += units }
+    }
+
+    /// Later pictures may refer to what is missing.
+    private mutating func noteMissingPart() {
+        if isDelivered {
+            splitCount += 1
+            shaper.expectIDR()
+        } else {
+            isDamaged = true
+        }
+    }
+
+    private mutating func deliver(_ body: (AccessUnit) -> Void) {
+        defer {
+            bytes.removeAll(keepingCapacity: bytes.count <= Self.retainedByteCount)
+            (isDamaged, isDelivered) = (false, false)
+        }
+        guard !isDelivered, !bytes.isEmpty || isDamaged else { return }
+        guard !isDamaged else { return shaper.expectIDR() }
+        guard let unit = shape() else { return }
+        number += 1
+        body(unit)
+    }
+
+    /// - Returns: nil for units without a picture, and for a picture that cannot be decoded.
+    private mutating func shape() -> AccessUnit? {
+        let packet = bytes
+        do throws(StreamShapeError) {
+            return try shaper.shape(
+                packet.span.bytes, frameNumber: number, sequence: 0, timestamp: arrival)
+        } catch {
+            shaper.expectIDR()
+            return nil
+        }
+    }
+
+    /// More than most keyframes have.
+    private static let retainedByteCount = 1 << 20
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(startCodeBefore nalUnit: RawSpan) {
+        self += [0, 0, 0, 1]
+        nalUnit.withUnsafeBytes { self += $0 }
+    }
+}

@@ -1,5 +1,8 @@
+import Bitstream
 import CamNetworking
 import CamPlatform
+import Glibc
+import Output
 
 /// Connects to a camera's recorder while somebody watches, again and again. Runs on a thread of its own.
 struct CameraReader: Sendable {
@@ -52,5 +55,148 @@ struct CameraReader: Sendable {
             case .due, .interrupted, .otherReady: return
             }
         }
+    }
+}
+
+// MARK: A connection
+
+/// Reads a stream from one connection, and publishes its pictures. Used by one thread.
+final class CameraConnection {
+    private let socket: Socket
+    private let demand: ViewerDemand
+    private let publish: (FeedEvent) -> Void
+    private let containers: ContainerSupply
+    private var assembler: AccessUnitAssembler?
+    /// The first bytes of a stream whose kind is still unknown.
+    private var head: [UInt8] = []
+    /// The sequence parameter set that the published format is from.
+    private var sequenceParameterSet: [UInt8]?
+    private var facts: StreamFacts?
+    private var isLive = false
+    /// Whether a picture came that is shown before an earlier one: containers would show them in the wrong order.
+    private var isReordered = false
+    private var pause = CameraConnection.shortestPause
+    /// Whether bytes arrived since the last pause.
+    private var mayPause = false
+
+    /// A time without a byte that counts as the end of a picture; doubled whenever that was wrong, because a busy machine
+    /// lets a sender wait in the middle of one.
+    private static let shortestPause = Duration.milliseconds(2)
+    private static let longestPause = Duration.milliseconds(32)
+    /// The time after which a sender whose machine is gone is given up.
+    private static let patience = Duration.seconds(10)
+    private static let chunkLength = 64 << 10
+
+    /// - Parameter name: the stream's, in messages.
+    init(
+        _ socket: consuming Socket, name: String, demand: ViewerDemand, publish: @escaping (FeedEvent) -> Void
+    ) {
+        socket.prepareForStreaming(patience: Self.patience)
+        self.socket = socket
+        (self.demand, self.publish, containers) = (demand, publish, ContainerSupply(name: name))
+    }
+
+    /// Reads until the connection ends or nobody watches any more.
+    /// - Returns: why the connection ended; nil if nobody watches.
+    func read(unless interruption: Interruption) -> String? {
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkLength, alignment: 16)
+        defer { room.deallocate() }
+        while demand.isWanted() {
+            let pauseEnd = mayPause ? Instant.now + pause : nil
+            let deadline = [pauseEnd, demand.deadline].compactMap(\.self).min()
+            switch interruption.wait(for: socket.descriptor, or: demand.descriptor, until: deadline) {
+            case .ready: if let reason = receive(into: room) { return reason }
+            case .otherReady: demand.noteChange()
+            case .due: if mayPause { notePause() }
+            case .interrupted: return nil
+            }
+        }
+        return nil
+    }
+
+    /// - Returns: why the connection ended; nil if it did not.
+    private func receive(into room: UnsafeMutableRawBufferPointer) -> String? {
+        switch socket.receive(into: room) {
+        case .received(let count):
+            mayPause = true
+            return take(UnsafeRawBufferPointer(rebasing: room[..<count]))
+        case .nothing: return nil
+        case .ended:
+            assembler?.finish(arrival: .now) { deliver($0) }
+            return "the recorder ended the stream; start it again"
+        case .broken(let code): return "connection lost: \(String(cString: strerror(code)))"
+        }
+    }
+
+    private func notePause() {
+        mayPause = false
+        assembler?.pause(arrival: .now) { deliver($0) }
+    }
+
+    /// - Returns: why this is not a stream to show; nil if it is, or may be.
+    private func take(_ bytes: UnsafeRawBufferPointer) -> String? {
+        if let assembler {
+            gather(bytes.bytes, assembler)
+            return nil
+        }
+        head += bytes
+        guard let kind = StreamKind(head: head.span.bytes, isWhole: false) else { return nil }
+        guard case .stream(let codec, .annexB) = kind else { return Self.complaint(about: kind) }
+        let assembler = AccessUnitAssembler(codec: codec)
+        self.assembler = assembler
+        gather(head.span.bytes, assembler)
+        head = []
+        return nil
+    }
+
+    private func gather(_ bytes: RawSpan, _ assembler: AccessUnitAssembler) {
+        let splitsBefore = assembler.splitCount
+        assembler.add(bytes, arrival: .now) { deliver($0) }
+        isReordered = assembler.isReordered
+        if assembler.splitCount > splitsBefore { pause = min(pause * 2, Self.longestPause) }
+    }
+
+    private func deliver(_ unit: AccessUnit) {
+        if unit.isIDR { noteFacts(of: unit) }
+        if demand.isWanted(.messages) { publish(.picture(LiveMessage.picture(unit))) }
+        for form in LiveForm.allCases where form != .messages {
+            if demand.isWanted(form) { deliver(unit, as: form) } else { containers.close(form) }
+        }
+        guard !isLive else { return }
+        isLive = true
+        publish(.status(.live))
+    }
+
+    private func deliver(_ unit: AccessUnit, as form: LiveForm) {
+        guard let facts else { return }
+        guard !isReordered else {
+            return publish(
+                .impossible(form, reason: "its pictures are reordered (B frames); record without --bframes"))
+        }
+        do throws(OutputError) {
+            guard let picture = try containers.picture(unit, as: form, facts) else { return }
+            publish(.picture(picture))
+        } catch {
+            containers.close(form)
+            publish(.impossible(form, reason: error.description))
+        }
+    }
+
+    private func noteFacts(of keyframe: AccessUnit) {
+        let set = keyframe.sequenceParameterSet
+        guard set != sequenceParameterSet, let facts = StreamFacts(keyframe) else { return }
+        (sequenceParameterSet, self.facts) = (set, facts)
+        containers.restart()
+        publish(.facts(facts))
+    }
+
+    private static func complaint(about kind: StreamKind) -> String {
+        let found =
+            switch kind {
+            case .container(let container): "\(container)"
+            case .other(let name): name
+            case .stream, .unknown, .empty: "something else"
+            }
+        return "this is \(found), not a raw H.264 or H.265 stream; give the address of camrec's --listen"
     }
 }

@@ -1,3 +1,6 @@
+import Bitstream
+import CamPlatform
+import NIOCore
 import Output
 
 /// The forms in which viewers get a stream.
@@ -34,4 +37,120 @@ enum LiveForm: Hashable, Sendable, CaseIterable {
         case .transportStream: "video/mp2t"
         }
     }
+}
+
+// MARK: Containers
+
+/// Puts a camera's pictures into the containers that somebody watches, each once for all of its viewers. Used by one
+/// thread.
+final class ContainerSupply {
+    private let name: String
+    private var open: [LiveForm: (container: LiveContainer, start: ContainerStart?)] = [:]
+
+    /// - Parameter name: the stream's, in messages.
+    init(name: String) { self.name = name }
+
+    /// Starts new containers: a header belongs to one format.
+    func restart() { open.removeAll() }
+
+    /// Frames a picture for viewers of a form; nil if they cannot begin with it.
+    func picture(
+        _ unit: AccessUnit, as form: LiveForm, _ facts: StreamFacts
+    ) throws(OutputError) -> LivePicture? {
+        guard let format = form.container else { return nil }
+        if open[form] == nil {
+            guard unit.isIDR, let description = StreamDescription(keyframe: unit) else { return nil }
+            open[form] = (try LiveContainer(format, stream: description, name: name), nil)
+        }
+        guard let container = open[form]?.container else { return nil }
+        let bytes = try container.frame(unit)
+        let start =
+            open[form]?.start
+            ?? ContainerStart(
+                prologue: ByteBuffer(bytes: container.prologue), contentType: form.contentType(of: facts))
+        open[form]?.start = start
+        return LivePicture(
+            form: form, bytes: ByteBuffer(bytes: bytes), isKeyframe: unit.isIDR, container: start)
+    }
+
+    /// Ends a form's container, which nobody watches, or which failed.
+    func close(_ form: LiveForm) { open[form] = nil }
+}
+
+extension StreamDescription {
+    /// Describes a stream without reordering from a keyframe; nil if its parameter set cannot be read.
+    fileprivate init?(keyframe: AccessUnit) {
+        var sets = StreamParameterSets(codec: keyframe.codec)
+        guard let set = keyframe.sequenceParameterSet, (try? sets.insert(set.span.bytes)) == true else {
+            return nil
+        }
+        self.init(sets, reordering: 0)
+    }
+}
+
+// MARK: Binary messages
+
+/// The binary message with a picture: a header of 12 bytes, then the access unit as Annex B.
+///
+/// | bytes | content |
+/// |---|---|
+/// | 0 | version, 1 |
+/// | 1 | flags: 1 for a keyframe |
+/// | 2, 3 | reserved, 0 |
+/// | 4 … 11 | when it arrived, in microseconds of the monotonic clock, big-endian |
+///
+/// A text message precedes the keyframe of a new format, so that no flag is needed for that.
+enum LiveMessage {
+    static let version: UInt8 = 1
+    static let headerByteCount = 12
+
+    private static let keyframeFlag: UInt8 = 1
+
+    /// Copies an access unit into a message.
+    static func picture(_ unit: AccessUnit) -> LivePicture {
+        LivePicture(form: .messages, bytes: bytes(unit), isKeyframe: unit.isIDR)
+    }
+
+    private static func bytes(_ unit: AccessUnit) -> ByteBuffer {
+        var buffer = ByteBufferAllocator().buffer(capacity: headerByteCount + unit.count)
+        buffer.writeInteger(version)
+        buffer.writeInteger(unit.isIDR ? keyframeFlag : 0)
+        buffer.writeInteger(UInt16(0))
+        buffer.writeInteger(unit.timestamp.nanoseconds / 1000)
+        _ = unit.withUnsafeBytes { buffer.writeBytes($0) }
+        return buffer
+    }
+}
+
+// MARK: Text messages
+
+/// The text messages of a live connection, as JSON.
+struct TextMessage: Encodable {
+    private let kind: Kind
+    private var codec: String?
+    private var width: Int?
+    private var height: Int?
+    private var state: State?
+    private var reason: String?
+
+    private enum Kind: String, Encodable { case format, status }
+    private enum State: String, Encodable { case connecting, waiting, live, unavailable }
+
+    init(_ facts: StreamFacts) {
+        kind = .format
+        (codec, width, height) = (facts.codec.description, facts.width, facts.height)
+    }
+
+    init(_ status: CameraStatus) {
+        kind = .status
+        switch status {
+        case .connecting: state = .connecting
+        case .waiting: state = .waiting
+        case .live: state = .live
+        case .unavailable(let reason): (state, self.reason) = (.unavailable, reason)
+        }
+    }
+
+    /// The message on one line.
+    var json: String { JSON.text(of: self) }
 }

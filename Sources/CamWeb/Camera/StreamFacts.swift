@@ -18,3 +18,51 @@ struct StreamFacts: Hashable, Sendable {
         (self.codec, width, height) = (codec, format.width, format.height)
     }
 }
+
+// MARK: Codec strings
+
+/// A stream's format in the form that browsers compare with what they can decode: `avc1.64001F`, `hev1.1.6.L93.90`
+/// (RFC 6381; ISO/IEC 14496-15, Annex E).
+public struct CodecString: Hashable, Sendable, CustomStringConvertible {
+    public let description: String
+
+    /// Reads it from a sequence parameter set NAL unit, given without start code; nil if the unit is too short.
+    public init?(sequenceParameterSet nalUnit: RawSpan, codec: Codec) {
+        let bytes = EmulationPrevention.unescape(
+            nalUnit.extracting(first: Self.mostBytes))
+        switch codec {
+        case .h264:
+            // profile_idc, the constraint flags and level_idc follow the header (7.3.2.1.1).
+            guard bytes.count >= 4 else { return nil }
+            description = "avc1." + bytes[1...3].map(Self.hexByte).joined()
+        case .hevc:
+            // profile_tier_level() follows the header of two bytes and one byte of ids (7.3.2.2).
+            guard bytes.count >= 15 else { return nil }
+            description = "hev1." + Self.profileTierLevel(bytes[3..<15])
+        }
+    }
+
+    /// More than the elements that count, with their emulation prevention bytes.
+    private static let mostBytes = 24
+
+    /// - Parameter bytes: the 12 bytes of the general profile, tier and level (7.3.3).
+    private static func profileTierLevel(_ bytes: ArraySlice<UInt8>) -> String {
+        let bytes = Array(bytes)
+        let space = ["", "A", "B", "C"][Int(bytes[0] >> 6)]
+        let tier = bytes[0] & 0x20 == 0 ? "L" : "H"
+        var compatibility: UInt32 = 0
+        // Flag j is bit j here, but the (31 − j)th in the stream.
+        for j in 0..<32 where bytes[1 + j / 8] >> UInt8(7 - j % 8) & 1 == 1 { compatibility |= 1 << j }
+        var constraints = bytes[5..<11]
+        while constraints.last == 0 { constraints.removeLast() }
+        let parts =
+            ["\(space)\(bytes[0] & 0x1F)", String(compatibility, radix: 16, uppercase: true)]
+            + ["\(tier)\(bytes[11])"] + constraints.map { String($0, radix: 16, uppercase: true) }
+        return parts.joined(separator: ".")
+    }
+
+    private static func hexByte(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16, uppercase: true)
+        return digits.count == 1 ? "0\(digits)" : digits
+    }
+}

@@ -70,3 +70,10 @@ enum RecordingTarget: Hashable, Sendable {
         text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
     }
 }
+
+extension WallTime {
+    /// Microseconds since 1970, which a browser's numbers hold exactly.
+    var microseconds: Int64 { nanoseconds / 1000 }
+
+    init(microseconds: Int64) { self.init(nanoseconds: Duration.microseconds(microseconds).inNanoseconds) }
+}

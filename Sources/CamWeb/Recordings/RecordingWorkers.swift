@@ -1,5 +1,5 @@
-import NIOHTTP1
 import CamPlatform
+import NIOHTTP1
 
 /// Makes responses from recordings, each in a thread of its own, so that the disk never delays the live pictures. There
 /// are never more than a few.
@@ -70,4 +70,19 @@ final class RecordingWorkers: @unchecked Sendable {
     }
 
     private func giveBack(_ kind: Kind) { monitor.withLock { counts[kind, default: 0] -= 1 } }
+}
+
+// MARK: Requests
+
+/// A request for a camera's recordings, which has been admitted.
+struct RecordingRequest: Sendable {
+    let camera: String
+    let catalog: RecordingCatalog
+    let target: RecordingTarget
+    /// What the browser connected to.
+    let authority: String
+    /// The value of `Range`; nil if there is none, or several.
+    let range: String?
+    /// The value of `If-Range`.
+    let condition: String?
 }

@@ -1,5 +1,8 @@
+import FoundationEssentials
+import Glibc
 import NIOCore
 import NIOHTTP1
+import Output
 
 /// A complete answer to a request.
 struct Response {
@@ -55,5 +58,123 @@ struct Response {
         guard let authority else { return nothing + "'none'" }
         return nothing + "'self'; script-src 'self'; style-src 'self'; img-src 'self'; media-src blob:; "
             + "connect-src 'self' ws://\(authority) wss://\(authority)"
+    }
+}
+
+// MARK: JSON
+
+/// The page's data format.
+enum JSON {
+    /// The text of a value without floating-point numbers, which are all that cannot be encoded.
+    static func text(of value: some Encodable) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? encoder.encode(value) else { return "null" }
+        return String(decoding: data, as: UTF8.self)
+    }
+}
+
+// MARK: Refusals
+
+/// Why a request is not served: the status, and one line that says what to do.
+struct Refusal: Error, Hashable {
+    let status: HTTPResponseStatus
+    let reason: String
+    /// Headers that the status requires.
+    var headers: [String: String] = [:]
+
+    static let noHost = Refusal(status: .badRequest, reason: "the request names no host, or several")
+    static let otherHost = Refusal(
+        status: .forbidden,
+        reason: "camweb does not answer under this host name; open http://127.0.0.1 with its port, or start "
+            + "camweb with --host NAME")
+    static let otherOrigin = Refusal(
+        status: .forbidden, reason: "another site's page asks; open camweb's own page")
+    static let otherMethod = Refusal(
+        status: .methodNotAllowed, reason: "camweb only answers GET and HEAD here",
+        headers: ["Allow": "GET, HEAD"]
+    )
+    static let unwantedBody = Refusal(
+        status: .payloadTooLarge, reason: "camweb takes no request bodies, and no form this long; send less")
+    static let notAForm = Refusal(
+        status: .badRequest, reason: "not a form of camweb's pages; open / in a browser")
+    static let notLoggedIn = Refusal(
+        status: .unauthorized, reason: "not logged in, or no longer; open /login in a browser",
+        headers: ["WWW-Authenticate": "Cookie realm=\"camweb\""])
+    /// For programs other than browsers, which have no login page.
+    static let needsPassword = Refusal(
+        status: .unauthorized, reason: "user and password are needed, as in http://USER:PASSWORD@HOST",
+        headers: ["WWW-Authenticate": "Basic realm=\"camweb\", charset=\"UTF-8\""])
+    static let unknownPath = Refusal(
+        status: .notFound, reason: "there is nothing here; open / for the cameras")
+    /// The camera's stream cannot be had now; in words, why.
+    static func unavailable(_ reason: String) -> Refusal {
+        Refusal(status: .serviceUnavailable, reason: reason, headers: ["Retry-After": "2"])
+    }
+
+    static let needsWebSocket = Refusal(
+        status: .upgradeRequired,
+        reason: "this is a WebSocket; open / for the cameras, or add .mp4 or .ts for a player",
+        headers: ["Upgrade": "websocket"])
+}
+
+extension Refusal {
+    /// For a program whose user or password is not accepted.
+    init(_ problem: LoginProblem) {
+        self.init(
+            status: problem == .wrong ? .unauthorized : problem.status, reason: problem.text,
+            headers: problem == .wrong ? Self.needsPassword.headers : problem.headers)
+    }
+}
+
+// MARK: Refusals of recordings
+
+extension Refusal {
+    static let noRecordings = Refusal(
+        status: .notFound,
+        reason: "no folder of recordings is known for this camera; start camweb with --recordings NAME=FOLDER"
+    )
+    static let noSegment = Refusal(
+        status: .notFound, reason: "this recording is gone; load the list of recordings again")
+    static let nothingRecorded = Refusal(
+        status: .notFound, reason: "nothing was recorded then; choose another time")
+    static let busy = Refusal(
+        status: .serviceUnavailable, reason: "too many recordings are being read; try again in a moment",
+        headers: ["Retry-After": "2"])
+
+    /// None of the bytes exists.
+    static func noSuchRange(of count: Int) -> Refusal {
+        Refusal(
+            status: .rangeNotSatisfiable, reason: "the file has \(count) bytes",
+            headers: ["Content-Range": "bytes */\(count)"])
+    }
+
+    static func noRoom(for count: Int, in folder: String) -> Refusal {
+        Refusal(
+            status: .insufficientStorage,
+            reason: "\(folder): too little free space for \(count >> 20) MB; choose a shorter time")
+    }
+
+    static func noScratch(_ folder: String) -> Refusal {
+        Refusal(
+            status: .insufficientStorage,
+            reason: "\(folder): cannot be used for downloads; start camweb with another --scratch"
+        )
+    }
+
+    static func unreadable(_ name: String, _ reason: String) -> Refusal {
+        Refusal(status: .unprocessableEntity, reason: "\(name): \(reason)")
+    }
+
+    static func unreadable(_ error: RemuxError) -> Refusal {
+        Refusal(status: .unprocessableEntity, reason: "\(error)")
+    }
+
+    /// The copy failed: because of what was read, or of where it is written.
+    static func notCopied(_ error: RemuxError) -> Refusal {
+        switch error {
+        case .output: Refusal(status: .insufficientStorage, reason: "\(error)")
+        default: unreadable(error)
+        }
     }
 }

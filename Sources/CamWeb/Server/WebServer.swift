@@ -1,10 +1,11 @@
+import CamNetworking
+import CamPlatform
 import Glibc
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOWebSocket
-import CamNetworking
-import CamPlatform
+import Synchronization
 
 /// Serves the page and the cameras' live streams to browsers. One thread serves all of them, and each
 /// camera has one for its recorder.
@@ -139,5 +140,22 @@ public final class WebServer: Sendable {
             ),
             withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
         try pipeline.addHandler(handler)
+    }
+}
+
+// MARK: The number of connections
+
+/// Counts a server's connections, each of which takes a descriptor and memory.
+final class ConnectionLimit: Sendable {
+    private let most: Int
+    private let count = Atomic<Int>(0)
+
+    init(_ most: Int) { self.most = most }
+
+    /// Returns whether a connection may stay; one that may not is to be closed.
+    func admit(_ channel: any Channel) -> Bool {
+        let before = count.wrappingAdd(1, ordering: .relaxed).oldValue
+        channel.closeFuture.whenComplete { [self] _ in count.wrappingSubtract(1, ordering: .relaxed) }
+        return before < most
     }
 }
