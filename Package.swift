@@ -36,18 +36,16 @@ let package = Package(
         .target(name: "CV4L2"),
         // VA-API's macros and unions.
         .target(name: "CVAAPI", linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
-        // libavcodec: its log, its macros, and what differs between its releases.
+        // libavcodec: its log, its macros, and what differs between its releases; and libavformat, loaded only where a
+        // container is read or written.
         .target(name: "CFFmpeg", linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
-        // libavformat, loaded only where a container is read or written.
-        .target(name: "CFormat", dependencies: ["CFFmpeg"]),
-        // libyuv, libjpeg-turbo, which jumps out of its errors, and libv4lconvert.
+        // libyuv, libjpeg-turbo, which jumps out of its errors, libv4lconvert, and color conversion with the processor's
+        // vector unit.
         .target(
             name: "CYUV",
             linkerSettings: [
                 .linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("v4lconvert"),
             ]),
-        // Colour conversion with the processor's vector unit.
-        .target(name: "CColor"),
         // Bitmaps of text: a font that is built in, and FreeType, loaded only for a font file.
         .target(name: "CGlyphs", cSettings: [.unsafeFlags(["-I/usr/include/freetype2"])]),
         // libswscale, whose types changed in FFmpeg 8.
@@ -85,7 +83,7 @@ let package = Package(
         .target(
             name: "Encoder",
             dependencies: [
-                "CamAcceleration", "CamPictures", "Bitstream", "CamPlatform", "CVAAPI", "CFFmpeg", "CColor",
+                "CamAcceleration", "CamPictures", "Bitstream", "CamPlatform", "CVAAPI", "CFFmpeg",
                 "CGlyphs", "CYUV",
             ]),
         .target(
@@ -95,16 +93,19 @@ let package = Package(
                 "CFFmpeg", "CScale",
             ]),
         .target(
-            name: "Output",
-            dependencies: [
-                "CamPictures", "Bitstream", "CamPlatform", "CamNetworking", "CamSound", "CFFmpeg", "CFormat",
-            ]),
+            name: "Containers",
+            dependencies: ["CamPictures", "Bitstream", "CamPlatform", "CamNetworking", "CamSound", "CFFmpeg"]),
+        .target(
+            name: "CamDelivery",
+            dependencies: ["Containers", "Bitstream", "CamPlatform", "CamNetworking", "CamSound", "CFFmpeg"]),
+        .target(name: "CamStorage", dependencies: ["Containers", "Bitstream", "CamPlatform", "CamSound"]),
         .target(name: "CamControlProtocol"),
         .target(
             name: "CamRecorder",
             dependencies: [
                 "CamControlProtocol", "CamPictures", "CamConversion", "Capture", "Decoder", "Encoder",
-                "Output", "Bitstream", "CamPlatform", "CamNetworking", "CamSound",
+                "Containers", "CamDelivery", "CamStorage", "Bitstream", "CamPlatform", "CamNetworking",
+                "CamSound",
             ]),
         .target(
             name: "CamInspection", dependencies: ["Bitstream", "CamPlatform"],
@@ -118,7 +119,8 @@ let package = Package(
         .target(
             name: "CamWeb",
             dependencies: [
-                "Bitstream", "CCrypt", "CamControlProtocol", "CamPlatform", "CamNetworking", "Output",
+                "Bitstream", "CCrypt", "CamControlProtocol", "CamPlatform", "CamNetworking", "Containers",
+                "CamDelivery", "CamStorage",
                 "CamSound", .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -138,14 +140,16 @@ let package = Package(
             name: "camrec",
             dependencies: [
                 "CamAcceleration", "CamControlProtocol", "CamRecorder", "CamInspection", "CamPlatform",
-                "CamDiagnostics", "CamPictures", "Capture", "Encoder", "Output", "Bitstream", "CamNetworking",
+                "CamDiagnostics", "CamPictures", "Capture", "Encoder", "Containers", "CamDelivery",
+                "CamStorage", "Bitstream", "CamNetworking",
                 "CamSound", "CamCommandLine",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["link-order.txt"], linkerSettings: [compact]),
         .executableTarget(
             name: "camplay",
             dependencies: [
-                "CamAcceleration", "Decoder", "CamConversion", "Output", "CamPictures", "Bitstream",
+                "CamAcceleration", "Decoder", "CamConversion", "Containers", "CamStorage",
+                "CamPictures", "Bitstream",
                 "CamPlatform", "CamNetworking", "CamSound", "CamCommandLine", "CSDL2",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], linkerSettings: [compact]),
@@ -172,7 +176,7 @@ let package = Package(
         .testTarget(
             name: "EncoderTests",
             dependencies: [
-                "Encoder", "Capture", "CamPictures", "Bitstream", "CamPlatform", "CColor", "CFFmpeg",
+                "Encoder", "Capture", "CamPictures", "Bitstream", "CamPlatform", "CFFmpeg",
                 "CGlyphs", "CYUV", "CTestJPEG", "CTestAllocations", "TestSupport",
             ]),
         .testTarget(
@@ -187,15 +191,16 @@ let package = Package(
         .testTarget(
             name: "CamNetworkingTests", dependencies: ["CamNetworking", "CamPlatform", "CTLS", "TestSupport"]),
         .testTarget(
-            name: "OutputTests",
+            name: "ContainersTests",
             dependencies: [
-                "Output", "CamPictures", "Bitstream", "CamPlatform", "CamNetworking", "CamSound", "CFFmpeg",
+                "Containers", "CamDelivery", "CamStorage", "CamPictures", "Bitstream", "CamPlatform",
+                "CamNetworking", "CamSound", "CFFmpeg",
                 "CTestFormat", "CTestAllocations", "TestSupport",
             ]),
         .testTarget(
             name: "CamrecTests",
             dependencies: [
-                "camrec", "CamAcceleration", "Capture", "CamRecorder", "Encoder", "Output", "Bitstream",
+                "camrec", "CamAcceleration", "Capture", "CamRecorder", "Encoder", "Containers", "Bitstream",
                 "CamPictures", "CamCommandLine", "TestSupport", "CamPlatform",
             ]),
         .testTarget(
@@ -226,7 +231,8 @@ let package = Package(
             name: "CamRecorderTests",
             dependencies: [
                 "CamControlProtocol", "CamRecorder", "CamConversion", "CamPictures", "Capture", "Encoder",
-                "Output", "Bitstream", "CamPlatform", "CamNetworking", "CamSound", "CV4L2",
+                "Containers", "CamDelivery", "CamStorage", "Bitstream", "CamPlatform", "CamNetworking",
+                "CamSound", "CV4L2",
                 "CTestAllocations", "TestSupport",
             ]),
     ],
@@ -244,14 +250,14 @@ for target in package.targets where target.type != .test {
 /// What touches every byte of a stream or a picture: without optimization, the unit tests of a debug build take a quarter
 /// of an hour.
 for target in package.targets
-where ["Bitstream", "CColor", "CYUV", "CGlyphs", "EncoderTests"].contains(target.name) {
+where ["Bitstream", "CYUV", "CGlyphs", "EncoderTests"].contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]
     target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(["-O2"], .when(configuration: .debug))]
 }
 
 /// A release build optimizes only those tests that count allocations, which code that is not optimized makes itself:
 /// the rest would take as long to compile as the programs.
-let counting = ["EncoderTests", "OutputTests", "CamRecorderTests"]
+let counting = ["EncoderTests", "ContainersTests", "CamRecorderTests"]
 
 for target in package.targets where target.type == .test && !counting.contains(target.name) {
     target.swiftSettings = [.unsafeFlags(["-Onone"], .when(configuration: .release))]

@@ -2,7 +2,8 @@ import Bitstream
 import CamPictures
 import CamPlatform
 import Encoder
-import Output
+import CamStorage
+import Containers
 
 /// Reports that an encoder failed and another was opened, and how many such failures went unreported since the
 /// last.

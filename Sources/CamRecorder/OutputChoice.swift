@@ -1,7 +1,8 @@
 import Bitstream
 import CamPlatform
 import CamNetworking
-import Output
+import CamStorage
+import Containers
 
 /// The requested output: where it goes, its form and its codec.
 public struct OutputChoice: Sendable {

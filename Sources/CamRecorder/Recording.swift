@@ -4,8 +4,9 @@ import CamPlatform
 import CamSound
 import Capture
 import Encoder
-import Output
 import Synchronization
+import CamStorage
+import Containers
 
 /// One codec of a recording, with its encoder.
 public struct RecordingTrack {

@@ -1,9 +1,11 @@
 import Bitstream
 import Capture
 import Encoder
-import Output
 import CamPictures
 import CamPlatform
+import CamDelivery
+import CamStorage
+import Containers
 
 /// The outcome of a recording.
 public struct RecordingOutcome: Sendable {

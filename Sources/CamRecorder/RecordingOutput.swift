@@ -1,8 +1,10 @@
 import Bitstream
 import CamPlatform
 import CamSound
-import Output
 import Synchronization
+import CamDelivery
+import CamStorage
+import Containers
 
 /// One output of a recording: its queue of coded pictures, and the thread that writes them.
 ///
@@ -77,7 +79,7 @@ public final class RecordingOutput: @unchecked Sendable {
         report: @escaping @Sendable (OutputEvent) -> Void = { _ in }
     ) {
         let sink = plan.sink
-        (name, choice, recovers, receivers) = (sink.name, plan.choice, sink.recovers, sink.receivers)
+        (name, choice, recovers, receivers) = (sink.name, plan.choice, sink.recovers, (sink as? BroadcastSink)?.receivers)
         folder = plan.choice.standingFolder.flatMap(Folder.absolute)
         (self.patience, self.report) = (patience, report)
         stage = WriteStage(
@@ -210,7 +212,7 @@ public final class RecordingOutput: @unchecked Sendable {
         RecordingOutcome.Output(
             name: name, choice: choice, delivery: delivery, waits: counters[.waits], latency: latency,
             // The writer still uses an abandoned sink.
-            segments: isAbandoned ? nil : stage.sink.segments, receivers: receivers, error: error)
+            segments: isAbandoned ? nil : (stage.sink as? any SegmentedSink)?.segments, receivers: receivers, error: error)
     }
 
     /// What is written so far: if a live output waits for receivers, only what they took.

@@ -1,6 +1,6 @@
 import CamPlatform
 import Glibc
-import Output
+import CamStorage
 
 /// Starts a program for each finished file, at most two at a time; other files wait.
 ///

@@ -1,8 +1,9 @@
 import Bitstream
 import CamPlatform
 import CamSound
-import Output
 import Synchronization
+import CamStorage
+import Containers
 
 /// A writer thread's work: passes access units to one sink.
 struct WriteStage {

@@ -4,8 +4,8 @@ import Bitstream
 import Decoder
 import Glibc
 import CamNetworking
-import Output
 import CamCommandLine
+import Containers
 
 /// The command: `camplay [options] SOURCE`.
 @main

@@ -1,7 +1,7 @@
 import Bitstream
 import CamPlatform
 import Glibc
-import Output
+import Containers
 
 /// A stream of bytes, which may break and restart.
 ///

@@ -1,7 +1,7 @@
 import Bitstream
 import CamPictures
 import CamPlatform
-import Output
+import Containers
 
 /// When a file's pictures are shown, counted from the first: according to a timestamp file, a rate, or a
 /// container.

@@ -1,8 +1,9 @@
 import Bitstream
 import Decoder
 import CamPlatform
-import Output
 import CamPictures
+import CamStorage
+import Containers
 
 /// Writes decoded pictures one after another: as YUV4MPEG2, or as raw samples.
 ///

@@ -2,7 +2,7 @@ import CamCommandLine
 import CamNetworking
 import Decoder
 import Glibc
-import Output
+import Containers
 
 /// Why playing ended early. `description` is one line: thing, cause, next step.
 enum PlayError: Error, CustomStringConvertible {

@@ -7,7 +7,7 @@ import CamPictures
 import CamPlatform
 import Decoder
 import Glibc
-import Output
+import Containers
 
 /// Where the stream comes from.
 enum SourceChoice: ExplainedArgument {

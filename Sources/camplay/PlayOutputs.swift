@@ -3,7 +3,7 @@ import CamConversion
 import CamPictures
 import CamPlatform
 import Decoder
-import Output
+import Containers
 
 /// Writes the stream and its pictures to files.
 final class PlayOutputs {

@@ -3,7 +3,7 @@ import CamCommandLine
 import CamPlatform
 import Decoder
 import Glibc
-import Output
+import Containers
 
 /// One run: opens everything, plays, reports.
 struct PlaySession {

@@ -2,7 +2,7 @@ import Bitstream
 import CamPlatform
 import CamSound
 import Decoder
-import Output
+import Containers
 
 /// Playing a container, from a file or as it comes.
 extension Player {

@@ -1,7 +1,7 @@
 import Bitstream
 import CamPictures
 import Decoder
-import Output
+import Containers
 
 /// Seeking in a file.
 extension Player {

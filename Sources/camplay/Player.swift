@@ -1,10 +1,10 @@
 import Bitstream
 import Decoder
-import Output
 import CamPictures
 import CamSound
 import CamCommandLine
 import CamPlatform
+import Containers
 
 /// Reads the stream, decodes it, and delivers its pictures. Runs on one thread.
 final class Player {

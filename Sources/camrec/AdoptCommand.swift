@@ -1,7 +1,8 @@
 import ArgumentParser
 import Glibc
-import Output
 import CamCommandLine
+import CamStorage
+import Containers
 
 /// `camrec adopt FOLDER`
 struct AdoptCommand: ParsableCommand {

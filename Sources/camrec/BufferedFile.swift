@@ -2,7 +2,8 @@ import CamCommandLine
 import CamPlatform
 import CamRecorder
 import Glibc
-import Output
+import CamStorage
+import Containers
 
 /// An `OutputFile` that is written in large blocks: created before any input is read, and removed if the command
 /// fails.

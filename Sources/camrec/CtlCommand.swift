@@ -6,7 +6,7 @@ import CamPlatform
 import CamRecorder
 import FoundationEssentials
 import Glibc
-import Output
+import Containers
 
 /// `camrec ctl PATH COMMAND`: sends a command to a running recording and prints the reply.
 struct CtlCommand: ParsableCommand {

@@ -1,9 +1,9 @@
 import Capture
 import Encoder
 import Glibc
-import Output
 import CamRecorder
 import CamCommandLine
+import Containers
 
 /// The exit codes of camrec's errors.
 extension ExitStatus {

@@ -1,8 +1,8 @@
 import Bitstream
 import Glibc
 import CamNetworking
-import Output
 import CamRecorder
+import Containers
 
 /// An OUTPUT argument's name: what it means, and why it may be refused.
 struct OutputName {

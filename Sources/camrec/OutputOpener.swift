@@ -4,7 +4,8 @@ import CamRecorder
 import CamSound
 import Encoder
 import Glibc
-import Output
+import CamStorage
+import Containers
 
 /// Opens a recording's outputs, and refuses two that are the same file.
 struct OutputOpener {

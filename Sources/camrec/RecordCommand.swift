@@ -8,7 +8,8 @@ import CamRecorder
 import Capture
 import Encoder
 import Glibc
-import Output
+import CamStorage
+import Containers
 
 /// `camrec [record] [options] OUTPUT...`
 struct RecordCommand: ParsableCommand {

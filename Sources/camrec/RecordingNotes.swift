@@ -4,7 +4,7 @@ import CamPlatform
 import CamRecorder
 import Capture
 import Encoder
-import Output
+import CamStorage
 
 /// Reports what a recording chose and why, once everything is open.
 struct RecordingNotes {

@@ -1,9 +1,9 @@
 import Bitstream
 import CamControlProtocol
 import Encoder
-import Output
 import CamRecorder
 import CamPlatform
+import CamStorage
 
 /// A recording's result, for messages and for the JSON report.
 ///

@@ -4,12 +4,13 @@ import CamControlProtocol
 import Encoder
 import Glibc
 import CamNetworking
-import Output
 import CamPictures
 import CamPlatform
 import CamRecorder
 import CamSound
 import CamCommandLine
+import CamStorage
+import Containers
 
 /// One run of the record command: opens everything, waits, and reports.
 struct RecordingSession {

@@ -1,7 +1,7 @@
 import Bitstream
 import CamPlatform
 import CamRecorder
-import Output
+import CamStorage
 
 extension RecordingResult {
     /// The last lines of a run.

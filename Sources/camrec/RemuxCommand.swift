@@ -1,11 +1,11 @@
 import ArgumentParser
 import Bitstream
 import Glibc
-import Output
 import CamPictures
 import CamRecorder
 import CamCommandLine
 import CamPlatform
+import Containers
 
 /// `camrec remux IN OUT`
 struct RemuxCommand: ParsableCommand {

@@ -5,7 +5,8 @@ import CamPlatform
 import CamRecorder
 import Capture
 import Glibc
-import Output
+import CamStorage
+import Containers
 
 /// `camrec snapshot FILE`
 struct SnapshotCommand: ParsableCommand {

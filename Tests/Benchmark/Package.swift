@@ -17,7 +17,6 @@ let package = Package(
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
         .target(name: "CLinux"),
         .target(name: "CTLS"),
-        .target(name: "CColor"),
         .target(name: "CGlyphs", cSettings: [.unsafeFlags(["-I/usr/include/freetype2"])]),
         .target(name: "CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .target(name: "CamPlatform", dependencies: ["CLinux"]),
@@ -30,7 +29,7 @@ let package = Package(
             dependencies: ["CamPictures", "CV4L2", "CYUV", "CamPlatform"]),
         .target(
             name: "Encoder",
-            dependencies: ["CamAcceleration", "CamPictures", "Bitstream", "CamPlatform", "CVAAPI", "CFFmpeg", "CColor", "CGlyphs", "CYUV"]),
+            dependencies: ["CamAcceleration", "CamPictures", "Bitstream", "CamPlatform", "CVAAPI", "CFFmpeg", "CGlyphs", "CYUV"]),
         .target(name: "CamConversion", dependencies: ["CamAcceleration", "CamPictures", "CamPlatform", "CFFmpeg"]),
         .target(
             name: "Decoder",

@@ -2,7 +2,6 @@ import Bitstream
 import CTestAllocations
 import CamPlatform
 import Glibc
-import Output
 import CamPictures
 import TestSupport
 import Testing
@@ -10,6 +9,8 @@ import Testing
 @testable import Capture
 @testable import Encoder
 @testable import CamRecorder
+import CamStorage
+import Containers
 
 /// Our code allocates nothing between poll and write: a whole recording, counting each of its three threads
 /// over many frames after a warm-up. libavcodec, which allocates internally, is left out: the encoder

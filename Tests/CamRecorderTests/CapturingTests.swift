@@ -1,6 +1,5 @@
 import Capture
 import Encoder
-import Output
 import TestSupport
 import Testing
 

@@ -1,12 +1,12 @@
 import Bitstream
 import Encoder
-import Output
 import CamPictures
 import Testing
 import CamPlatform
 
 @testable import Capture
 @testable import CamRecorder
+import CamStorage
 
 /// The encode thread's work, done on the test's own thread.
 @Suite struct EncodeStageTests {

@@ -1,11 +1,11 @@
 import CamPlatform
 import Glibc
-import Output
 import CamPictures
 import TestSupport
 import Testing
 
 @testable import CamRecorder
+import Containers
 
 /// Masks from files, which anyone may have written.
 @Suite struct MotionMaskFileTests {

@@ -1,11 +1,12 @@
 import CamPlatform
-import Output
 import CamPictures
 import TestSupport
 import Testing
 
 @testable import Encoder
 @testable import CamRecorder
+import CamStorage
+import Containers
 
 /// Motion triggers the rings of a recording, and is in its report.
 @Suite struct MotionWatchTests {

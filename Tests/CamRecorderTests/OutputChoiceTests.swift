@@ -1,8 +1,8 @@
 import Bitstream
-import Output
 import CamRecorder
 import Testing
 import CamPlatform
+import Containers
 
 /// What an OUTPUT argument means.
 @Suite struct OutputChoiceTests {

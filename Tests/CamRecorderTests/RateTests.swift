@@ -1,12 +1,12 @@
 import Bitstream
 import Encoder
-import Output
 import CamPictures
 import Testing
 import CamPlatform
 
 @testable import Capture
 @testable import CamRecorder
+import CamDelivery
 
 /// The promised bit rates, with the real libx264 and libx265, on difficult content.
 @Suite struct RateTests {

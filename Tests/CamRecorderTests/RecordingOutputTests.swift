@@ -1,11 +1,11 @@
 import Bitstream
 import Glibc
-import Output
 import TestSupport
 import Testing
 import CamPlatform
 
 @testable import CamRecorder
+import Containers
 
 /// An output whose writer hangs while others continue.
 @Suite(.hangGuard) struct RecordingOutputTests {

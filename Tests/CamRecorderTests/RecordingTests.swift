@@ -2,13 +2,14 @@ import Bitstream
 import Encoder
 import CamPlatform
 import Glibc
-import Output
 import CamPictures
 import TestSupport
 import Testing
 
 @testable import Capture
 @testable import CamRecorder
+import CamStorage
+import Containers
 
 /// Whole recordings, with three threads.
 @Suite(.hangGuard) struct RecordingTests {

@@ -1,10 +1,10 @@
 import CamPlatform
 import Glibc
-import Output
 import TestSupport
 import Testing
 
 @testable import CamRecorder
+import CamStorage
 
 /// Programs for finished files, with real ones.
 @Suite(.hangGuard) struct SegmentProgramTests {

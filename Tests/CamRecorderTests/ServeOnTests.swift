@@ -1,7 +1,6 @@
 import Bitstream
 import Encoder
 import CamNetworking
-import Output
 import TestSupport
 import Testing
 import CamPlatform

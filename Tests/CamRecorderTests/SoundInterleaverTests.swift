@@ -1,5 +1,4 @@
 import Bitstream
-import Output
 import CamSound
 import Testing
 import CamPlatform

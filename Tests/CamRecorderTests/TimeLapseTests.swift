@@ -1,6 +1,5 @@
 import Bitstream
 import Encoder
-import Output
 import CamPictures
 import TestSupport
 import Testing
@@ -8,6 +7,7 @@ import CamPlatform
 
 @testable import Capture
 @testable import CamRecorder
+import CamStorage
 
 /// Whole recordings that play faster than they were captured. The source has ten frames a second.
 @Suite(.hangGuard) struct TimeLapseTests {

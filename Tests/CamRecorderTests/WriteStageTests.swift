@@ -1,10 +1,10 @@
 import CamControlProtocol
 import Glibc
-import Output
 import Testing
 import CamPlatform
 
 @testable import CamRecorder
+import Containers
 
 /// The writer's thread.
 @Suite struct WriteStageTests {

@@ -1,12 +1,12 @@
 import Capture
 import Encoder
 import Glibc
-import Output
 import CamRecorder
 import CamCommandLine
 import Testing
 
 @testable import camrec
+import Containers
 
 /// The codes of docs/reference/exit-codes.md.
 @Suite struct ExitStatusTests {

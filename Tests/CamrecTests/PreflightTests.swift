@@ -1,5 +1,4 @@
 import Glibc
-import Output
 import CamRecorder
 import CamCommandLine
 import Testing

@@ -1,4 +1,4 @@
-import CColor
+import CYUV
 import TestSupport
 import Testing
 

@@ -17,6 +17,8 @@
 #include <libavutil/imgutils.h>
 #include <libavutil/opt.h>
 
+#include "Format.h"
+
 enum {
     CFFMPEG_AGAIN = AVERROR(EAGAIN),
     CFFMPEG_END_OF_FILE = AVERROR_EOF,

@@ -5,6 +5,7 @@
 #include <libyuv.h>
 #include <stdint.h>
 
+#include "Color.h"
 #include "JPEGDecoder.h"
 #include "JPEGEncoder.h"
 #include "VendorConverter.h"

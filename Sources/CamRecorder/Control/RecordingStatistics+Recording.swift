@@ -1,6 +1,7 @@
 import CamControlProtocol
 import CamPlatform
-import Output
+import CamDelivery
+import Containers
 
 extension RecordingStatistics {
     /// - Parameters:

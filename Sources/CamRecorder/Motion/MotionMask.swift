@@ -2,7 +2,7 @@ import CamConversion
 import CamPictures
 import CamPlatform
 import Decoder
-import Output
+import Containers
 
 /// The parts of a picture in which motion does not count. A mask has any size and is stretched to the picture's.
 public struct MotionMask: Sendable, Hashable {

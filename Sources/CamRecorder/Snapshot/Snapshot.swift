@@ -3,7 +3,7 @@ import CamPictures
 import CamPlatform
 import Capture
 import Encoder
-import Output
+import Containers
 
 /// One picture as a file.
 public struct Snapshot: Sendable {

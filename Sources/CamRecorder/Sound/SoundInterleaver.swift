@@ -1,7 +1,7 @@
 import Bitstream
-import Output
 import CamSound
 import CamPlatform
+import Containers
 
 /// Puts an output's sound between its pictures: each packet before the first picture that is shown after the packet begins.
 /// Files that are cut at a picture are cut there in both.

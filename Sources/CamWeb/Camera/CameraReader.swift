@@ -2,7 +2,7 @@ import Bitstream
 import CamNetworking
 import CamPlatform
 import Glibc
-import Output
+import Containers
 
 /// Connects to a camera's recorder while somebody watches, again and again. Runs on a thread of its own.
 struct CameraReader: Sendable {

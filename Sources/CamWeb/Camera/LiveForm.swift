@@ -1,7 +1,8 @@
 import Bitstream
 import CamPlatform
 import NIOCore
-import Output
+import CamDelivery
+import Containers
 
 /// The forms in which viewers get a stream.
 enum LiveForm: Hashable, Sendable, CaseIterable {

@@ -1,6 +1,6 @@
 import CamPlatform
 import Glibc
-import Output
+import Containers
 
 /// A camera's recordings: which there are, and when each was made. Reads the disk in its callers' threads, one at a time.
 final class RecordingCatalog: @unchecked Sendable {

@@ -1,7 +1,7 @@
 import Bitstream
 import CamPlatform
 import Glibc
-import Output
+import CamStorage
 
 /// A folder of recordings that is open: everything in it is reached from there, and never through a link.
 final class RecordingFolder: Sendable {

@@ -5,7 +5,7 @@ import CamSound
 import Glibc
 import NIOCore
 import NIOHTTP1
-import Output
+import Containers
 
 /// A response that is made from a camera's recordings. Used by one thread.
 final class RecordingResponse {

@@ -1,6 +1,7 @@
 import CamPlatform
-import Output
 import CamSound
+import CamStorage
+import Containers
 
 /// Copies everything that was recorded in a time into one finished MP4, and sends it. Used by one thread.
 ///

@@ -1,7 +1,7 @@
 import CamNetworking
 import NIOCore
 import NIOHTTP1
-import Output
+import Containers
 
 /// Decides what each request gets.
 struct RequestDesk: Sendable {

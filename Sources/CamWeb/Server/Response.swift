@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import NIOCore
 import NIOHTTP1
-import Output
+import Containers
 
 /// A complete answer to a request.
 struct Response {

@@ -1,4 +1,4 @@
-import CColor
+import CYUV
 import CamPictures
 
 /// Changes a band's range and matrix, at most one step from the exact result.

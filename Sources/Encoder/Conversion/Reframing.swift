@@ -1,4 +1,3 @@
-import CColor
 import CYUV
 import CamPictures
 

@@ -2,7 +2,7 @@ import Bitstream
 import CamPictures
 import CamPlatform
 import CamSound
-import Output
+import Containers
 
 /// A file's sound, which is read besides the pictures, so that neither waits for the other.
 final class FileSound: SoundFeed {

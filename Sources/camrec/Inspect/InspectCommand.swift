@@ -3,7 +3,7 @@ import Bitstream
 import CamCommandLine
 import CamInspection
 import Glibc
-import Output
+import Containers
 
 /// `camrec inspect FILE|-`
 struct InspectCommand: ParsableCommand {

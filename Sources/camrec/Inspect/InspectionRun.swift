@@ -4,7 +4,7 @@ import CamInspection
 import CamPlatform
 import CamSound
 import Glibc
-import Output
+import Containers
 
 /// A stream's inspection: reports on each unit, writes files, and concludes.
 struct InspectionRun {

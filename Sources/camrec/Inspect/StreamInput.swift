@@ -2,7 +2,7 @@ import Bitstream
 import CamCommandLine
 import CamPlatform
 import Glibc
-import Output
+import Containers
 
 /// A file or standard input, read as it comes.
 final class StreamInput {

@@ -1,8 +1,9 @@
 import ArgumentParser
 import CamNetworking
-import Output
 import CamCommandLine
 import CamPlatform
+import CamDelivery
+import Containers
 
 /// Options for watching and controlling a recording.
 struct LiveArguments: ParsableArguments {

@@ -3,8 +3,9 @@ import CamNetworking
 import CamRecorder
 import Encoder
 import Glibc
-import Output
 import Synchronization
+import CamDelivery
+import Containers
 
 /// Opens live outputs and reports what happens to them.
 struct LiveOutput {

@@ -3,7 +3,8 @@ import CamCommandLine
 import CamPlatform
 import CamRecorder
 import Encoder
-import Output
+import CamStorage
+import Containers
 
 /// Options for splitting a recording into files and removing old ones.
 struct SegmentOptions: ParsableArguments {

@@ -1,7 +1,7 @@
 import Bitstream
 import CamPlatform
 import CamRecorder
-import Output
+import Containers
 
 /// There is at least one output, and not too many.
 struct OutputCountRule: OptionRule {

@@ -1,7 +1,7 @@
 import Bitstream
 import CamNetworking
 import CamRecorder
-import Output
+import Containers
 
 /// A bare `--listen` must not take an output for its host.
 struct ListenValueRule: OptionRule {

@@ -1,7 +1,7 @@
 import CamPlatform
 import CamRecorder
 import Glibc
-import Output
+import CamStorage
 
 /// Segments are files and have their own names.
 struct SegmentRule: OptionRule {

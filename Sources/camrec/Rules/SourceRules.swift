@@ -3,7 +3,7 @@ import CamRecorder
 import CamSound
 import Capture
 import Encoder
-import Output
+import Containers
 
 /// A source other than a camera needs no waiting and has a fixed format.
 struct SourceRule: OptionRule {

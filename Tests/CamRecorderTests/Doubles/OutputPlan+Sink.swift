@@ -1,6 +1,7 @@
 import Bitstream
-import Output
 import CamRecorder
+import CamStorage
+import Containers
 
 extension OutputPlan {
     /// A file's plan, whose sink is a test's.

@@ -1,7 +1,7 @@
 import Bitstream
 import CamPlatform
-import Output
 import CamSound
+import Containers
 
 /// Keeps what is written, and fails or stalls under a test's control.
 final class ScriptedSink: AccessUnitSink, @unchecked Sendable {

@@ -2,7 +2,6 @@
 // NAME HASH, where the hash is that of libyuv's C reference, of libjpeg's planes, of libv4lconvert's picture.
 // Fails if what libyuv makes with the processor's vector instructions differs from its C reference by more than 1, or if
 // RGB's own conversion differs from plain C at all.
-#include <CColor.h>
 #include <CYUV.h>
 #include <stdio.h>
 #include <stdlib.h>

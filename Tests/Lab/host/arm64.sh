@@ -34,7 +34,7 @@ build_arm64() { # OPTIONS...
 run_arm64() { # PROGRAM, with variables before it
     qemu-aarch64 -L /usr/aarch64-linux-gnu -E "LD_LIBRARY_PATH=$libraries:$root/lib/aarch64-linux-gnu" "$@"
 }
-conversions=(-I "$sources/CYUV/include" -I "$sources/CColor/include" "$LAB/arm64/conversions.c" "$sources"/CYUV/*.c "$sources"/CColor/*.c)
+conversions=(-I "$sources/CYUV/include" "$LAB/arm64/conversions.c" "$sources"/CYUV/*.c)
 layouts=(-I "$sources/CV4L2/include" "$LAB/arm64/layouts.c")
 conversion_libraries=(-lyuv -ljpeg -lv4lconvert)
 

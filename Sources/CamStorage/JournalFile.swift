@@ -1,0 +1,271 @@
+import CamPlatform
+import Glibc
+import Containers
+
+/// The file of a journal: lines after a header.
+///
+/// A lock (flock(2)), where the file system has locks, lets one process at a time use it, and only its owner can open
+/// it. In a folder that others can write to, a file that another user put in its place is not read.
+final class JournalFile {
+    private let path: String
+    /// What the journal describes, for messages.
+    private let owner: String
+    private var descriptor: Int32
+    private let calls: FileCalls
+    /// Why the file has no lock, which not every file system supports: errno; nil if it is locked.
+    private(set) var lockFailure: Int32?
+    /// Whether the file ends in the middle of a line.
+    private var isCutOff = false
+
+    private static let header = "# camrec segments 1"
+    private static let mode: mode_t = 0o600
+    /// A larger file is not read: no recording keeps a million segments.
+    private static let largestSize: off_t = 256 << 20
+
+    /// Opens the file or creates it.
+    /// - Parameter owner: what the journal describes, for messages.
+    init(path: String, owner: String, calls: FileCalls = FileCalls()) throws(OutputError) {
+        (self.path, self.owner, self.calls) = (path, owner, calls)
+        (descriptor, lockFailure) = try Self.open(path, owner: owner, calls)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Whether the open file is still the one at its path: the folder may have been removed, or another disk mounted
+    /// there.
+    var isInPlace: Bool {
+        guard let identity = FileIdentity(descriptor: descriptor) else { return false }
+        return identity == (try? FileLocation(path))?.status.map(FileIdentity.init)
+    }
+
+    /// Switches to the file that is at the path now.
+    func reopen() throws(OutputError) {
+        let opened = try Self.open(path, owner: owner, calls)
+        close(descriptor)
+        (descriptor, lockFailure) = opened
+    }
+
+    /// The lines after the header, without a last line that was cut off.
+    func lines() -> [String] {
+        let content = content()
+        var lines = content.split(separator: UInt8(ascii: "\n"))
+        isCutOff = content.last.map { $0 != UInt8(ascii: "\n") } ?? false
+        if isCutOff { lines.removeLast() }
+        let texts = lines.map { String(decoding: $0, as: UTF8.self) }
+        return texts.filter { $0 != Self.header }
+    }
+
+    /// Appends a line, which ends with a line feed, and returns when it is on the disk.
+    func append(_ line: String) throws(OutputError) {
+        let end = lseek(descriptor, 0, SEEK_END)
+        guard write((isCutOff ? "\n" : "") + line, to: descriptor), fdatasync(descriptor) == 0 else {
+            let code = errno
+            _ = ftruncate(descriptor, end)
+            throw OutputError(writeFailed: code, output: path)
+        }
+        isCutOff = false
+    }
+
+    /// Replaces the file with one that contains only these lines.
+    func replace(by lines: [String]) throws(OutputError) {
+        let location = try Self.location(path)
+        let temporary: [CChar] = location.name.dropLast() + Array(".new".utf8CString)
+        unlinkat(location.folder, temporary, 0)
+        let opened = openat(
+            location.folder, temporary, O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC,
+            Self.mode)
+        guard opened >= 0 else { throw OutputError(.notCreated(errno: errno), output: path + ".new") }
+        keepOwner(of: opened)
+        let text = Self.header + "\n" + lines.joined()
+        // Nobody else can have locked a file that was just created.
+        let lockFailure = Self.lock(opened, calls)
+        guard write(text, to: opened), fdatasync(opened) == 0,
+            renameat(location.folder, temporary, location.folder, location.name) == 0
+        else {
+            let code = errno
+            unlinkat(location.folder, temporary, 0)
+            close(opened)
+            throw OutputError(.notCreated(errno: code), output: path)
+        }
+        close(descriptor)
+        (descriptor, self.lockFailure, isCutOff) = (opened, lockFailure, false)
+    }
+
+    private static func location(_ path: String) throws(OutputError) -> FileLocation {
+        do throws(FileLocation.Failure) { return try FileLocation(path) } catch {
+            throw OutputError(error, output: path)
+        }
+    }
+
+    /// Takes the lock.
+    /// - Returns: why there is none; nil if it was taken.
+    private static func lock(_ descriptor: Int32, _ calls: FileCalls) -> Int32? {
+        let code = calls.lock(descriptor)
+        return code == 0 ? nil : code
+    }
+
+    /// Opens the file and takes its lock.
+    private static func open(
+        _ path: String, owner: String, _ calls: FileCalls
+    ) throws(OutputError) -> (descriptor: Int32, lockFailure: Int32?) {
+        while true {
+            let location = try location(path)
+            let opened = location.open(O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK, mode: mode)
+            guard opened >= 0 else { throw OutputError(.notCreated(errno: errno), output: path) }
+            let lockFailure: Int32?
+            do throws(OutputError) {
+                try examine(opened, in: location, path: path)
+                lockFailure = lock(opened, calls)
+                if lockFailure == EWOULDBLOCK { throw OutputError(.journalInUse, output: owner) }
+            } catch {
+                close(opened)
+                throw error
+            }
+            // A user who can open the file can lock it and block recorders. Earlier versions let everyone open it.
+            fchmod(opened, mode)
+            // The previous holder of the lock may have replaced the journal in the meantime.
+            if FileIdentity(descriptor: opened) == location.status.map(FileIdentity.init) {
+                return (opened, lockFailure)
+            }
+            close(opened)
+        }
+    }
+
+    /// Checks that the file is a journal, or new, before anything in it is changed: its name may be a link to another
+    /// user's file.
+    private static func examine(
+        _ opened: Int32, in location: FileLocation, path: String
+    ) throws(OutputError) {
+        var status = stat()
+        guard fstat(opened, &status) == 0, location.isTrusted(status) else {
+            throw OutputError(.untrustedJournal, output: path)
+        }
+        var start = [UInt8](repeating: 0, count: header.utf8.count)
+        let count = pread(opened, &start, start.count, 0)
+        let isNew = status.st_size == 0 && status.st_nlink <= 1
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= largestSize,
+            isNew || count == start.count && start.elementsEqual(header.utf8)
+        else { throw OutputError(.noJournal, output: path) }
+    }
+
+    private func content() -> [UInt8] {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return [] }
+        return [UInt8](unsafeUninitializedCapacity: Int(min(status.st_size, Self.largestSize))) {
+            buffer, count in
+            while count < buffer.count {
+                let result = pread(
+                    descriptor, buffer.baseAddress?.advanced(by: count), buffer.count - count, off_t(count))
+                if result <= 0 { break }
+                count += result
+            }
+        }
+    }
+
+    /// Keeps the owner of another user's journal when root rewrites it.
+    private func keepOwner(of opened: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_uid != geteuid() else { return }
+        _ = fchown(opened, status.st_uid, status.st_gid)
+    }
+
+    private func write(_ text: String, to descriptor: Int32) -> Bool {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { return false }
+            rest = rest.dropFirst(written)
+        }
+        return true
+    }
+}
+
+// MARK: - Lines
+
+/// The format of the journal's lines.
+extension SegmentJournal.Entry {
+    /// Nil for lines that are not segments: the header, and a line that was cut off.
+    init?(line: String) {
+        let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+        guard [3, 5, 6].contains(fields.count), !fields[2].isEmpty,
+            let file = SegmentJournal.File(name: fields[2], mark: fields[0]),
+            fields[1] == "-" || Int(fields[1]).map({ $0 >= 0 }) == true
+        else { return nil }
+        size = Int(fields[1])
+        files = [file]
+        guard fields.count > 3 else { return }
+        guard !fields[4].isEmpty, var timestamps = SegmentJournal.File(name: fields[4], mark: fields[3])
+        else {
+            return nil
+        }
+        if fields.count == 6 { timestamps.folder = fields[5].unescaped }
+        files.append(timestamps)
+    }
+
+    /// The entry as a line of the journal.
+    var line: String {
+        var line = "\(files[0].markField)\t\(size.map(String.init) ?? "-")\t\(files[0].name.escaped)"
+        for file in files.dropFirst() {
+            line += "\t\(file.markField)\t\(file.name.escaped)"
+            if let folder = file.folder { line += "\t\(folder.escaped)" }
+        }
+        return line + "\n"
+    }
+}
+
+/// An unknown mark is 0.
+extension SegmentJournal.File {
+    fileprivate init?(name: String, mark: String) {
+        self.init(name: name.unescaped, mark: nil, folder: nil)
+        if let birth = Int64(mark) {
+            if birth > 0 { self.mark = .birth(WallTime(nanoseconds: birth)) }
+            return
+        }
+        let parts = mark.split(separator: "@", omittingEmptySubsequences: false)
+        guard parts.count == 2, let inode = UInt64(parts[0]) else { return nil }
+        let modification = Int64(parts[1])
+        guard modification != nil || parts[1].isEmpty else { return nil }
+        self.mark = .inode(inode, modification: modification.map(WallTime.init(nanoseconds:)))
+    }
+
+    fileprivate var markField: String {
+        switch mark {
+        case .birth(let birth)?: String(birth.nanoseconds)
+        case .inode(let number, let modification)?:
+            "\(number)@" + (modification.map { String($0.nanoseconds) } ?? "")
+        case nil: "0"
+        }
+    }
+}
+
+extension String {
+    /// The text without characters that end a field or a line.
+    fileprivate var escaped: String {
+        var text = ""
+        for character in unicodeScalars {
+            switch character {
+            case "\\": text += "\\\\"
+            case "\t": text += "\\t"
+            case "\n": text += "\\n"
+            default: text.unicodeScalars.append(character)
+            }
+        }
+        return text
+    }
+
+    fileprivate var unescaped: String {
+        var (text, isEscaped) = ("", false)
+        for character in unicodeScalars {
+            if isEscaped {
+                text.unicodeScalars.append(character == "t" ? "\t" : character == "n" ? "\n" : character)
+                isEscaped = false
+            } else if character == "\\" {
+                isEscaped = true
+            } else {
+                text.unicodeScalars.append(character)
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,82 @@
+import CamPlatform
+import Glibc
+import Containers
+
+extension SegmentJournal {
+    /// What happened to the entries whose names now lead to other files than those that were written.
+    struct Adoption {
+        var adopted = 0
+        /// Entries whose files differ in size, or whose size is unknown.
+        var left = 0
+        /// Entries whose files do not exist.
+        var missing = 0
+    }
+
+    /// Entries whose names now lead to other files are assigned to these files, if they have the size that
+    /// the journal states. All others stay unchanged.
+    func adopt() throws(OutputError) -> Adoption {
+        let folder = names[0].folder
+        var (adopted, rest, result): ([Entry], [Entry], Adoption) = ([], [], Adoption())
+        for entry in foreign {
+            guard let facts = facts(of: entry.files[0].name, in: folder) else {
+                rest.append(entry)
+                result.missing += 1
+                continue
+            }
+            guard facts.isRegular, entry.size == facts.size else {
+                rest.append(entry)
+                result.left += 1
+                continue
+            }
+            let files = entry.files.map { file in
+                // Timestamps in other folders stay unchanged: they were not copied with the segments.
+                guard file.folder == nil, let facts = self.facts(of: file.name, in: folder) else {
+                    return file
+                }
+                return File(name: file.name, mark: Mark(facts, isComplete: true))
+            }
+            adopted.append(Entry(files: files, size: facts.size))
+        }
+        result.adopted = adopted.count
+        try replaceForeign(by: adopted, leaving: rest)
+        return result
+    }
+}
+
+/// Adopts recordings that were copied to another folder or disk.
+public enum SegmentAdoption {
+    /// What happened to a folder's recordings.
+    public struct Result: Sendable, Equatable {
+        public var journals = 0
+        /// Recordings that count towards the limits from now on.
+        public var adopted = 0
+        /// Files that differ in size from what was recorded under their names, or of which that is unknown: they are not
+        /// adopted.
+        public var left = 0
+        /// Recordings that do not exist, perhaps because they have not been copied yet.
+        public var missing = 0
+    }
+
+    /// Adopts the recordings listed in a folder's journals.
+    public static func adopt(in folder: String) throws(OutputError) -> Result {
+        guard let descriptor = opendir(folder) else {
+            throw OutputError(.notRead(errno: errno), output: folder)
+        }
+        closedir(descriptor)
+        var result = Result()
+        for name in Folder.names(in: folder).sorted()
+        where name.hasPrefix(".") && name.hasSuffix(SegmentJournal.suffix) {
+            let path = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+            // A folder or a link of that name is not camrec's.
+            guard FileFacts(path: path)?.isRegular == true else { continue }
+            let journal = try SegmentJournal(
+                path: path, names: [FileNamePattern("\(folder)/*", expandsTime: false)], keepsMissing: true)
+            let adoption = try journal.adopt()
+            result.journals += 1
+            result.adopted += adoption.adopted
+            result.left += adoption.left
+            result.missing += adoption.missing
+        }
+        return result
+    }
+}
