@@ -140,3 +140,135 @@ extension H264.PictureParameterSet.Transform {
         second_chroma_qp_index_offset = try reader.se("second_chroma_qp_index_offset", in: -12...12)
     }
 }
+
+// MARK: - Slice groups
+
+extension H264 {
+    /// How a picture parameter set assigns macroblocks to its slice groups (flexible macroblock ordering,
+    /// 7.3.2.2, 8.2.2).
+    public enum SliceGroupMap: Equatable, Sendable {
+        /// Type 0: runs of `run_length_minus1` + 1 map units for each group in turn.
+        case interleaved(run_length_minus1: [Int])
+        /// Type 1: a dispersed pattern.
+        case dispersed
+        /// Type 2: rectangles, as map units, before a background of the last group.
+        case foreground([Rectangle])
+        /// Types 3 (box-out), 4 (raster scan) and 5 (wipe): two groups that change from picture to picture.
+        case changing(
+            slice_group_map_type: Int, slice_group_change_direction_flag: Bool,
+            slice_group_change_rate_minus1: Int)
+        /// Type 6: the group of each map unit, 0 to 7.
+        case explicit(slice_group_id: [UInt8])
+
+        /// The map units of one group.
+        public struct Rectangle: Equatable, Sendable {
+            /// Address of the first map unit.
+            public let top_left: Int
+            /// Address of the last one.
+            public let bottom_right: Int
+        }
+
+        /// `slice_group_map_type`, 0 to 6.
+        public var slice_group_map_type: Int {
+            switch self {
+            case .interleaved: 0
+            case .dispersed: 1
+            case .foreground: 2
+            case .changing(let type, _, _): type
+            case .explicit: 6
+            }
+        }
+    }
+}
+
+extension H264.SliceGroupMap {
+    /// The addresses of map units: no level has frames of more macroblocks (Table A-1).
+    private static let addresses = 0...139_263
+
+    /// The elements from `slice_group_map_type` on.
+    init(_ reader: inout RBSPReader, num_slice_groups_minus1: Int) throws(SyntaxError) {
+        let type = try reader.ue("slice_group_map_type", in: 0...6)
+        switch type {
+        case 0:
+            var runs: [Int] = []
+            for group in 0...num_slice_groups_minus1 {
+                runs.append(try reader.ue("run_length_minus1", group, in: Self.addresses))
+            }
+            self = .interleaved(run_length_minus1: runs)
+        case 1:
+            self = .dispersed
+        case 2:
+            var rectangles: [Rectangle] = []
+            for group in 0..<num_slice_groups_minus1 {
+                rectangles.append(
+                    Rectangle(
+                        top_left: try reader.ue("top_left", group, in: Self.addresses),
+                        bottom_right: try reader.ue("bottom_right", group, in: Self.addresses)))
+            }
+            self = .foreground(rectangles)
+        case 6:
+            self = .explicit(
+                slice_group_id: try Self.sliceGroupIDs(&reader, groupCount: num_slice_groups_minus1 + 1))
+        default:
+            self = .changing(
+                slice_group_map_type: type,
+                slice_group_change_direction_flag: try reader.flag("slice_group_change_direction_flag"),
+                slice_group_change_rate_minus1: try reader.ue(
+                    "slice_group_change_rate_minus1", in: Self.addresses))
+        }
+    }
+
+    private static func sliceGroupIDs(
+        _ reader: inout RBSPReader, groupCount: Int
+    ) throws(SyntaxError) -> [UInt8] {
+        let bitCount = Int.bitWidth - (groupCount - 1).leadingZeroBitCount
+        var ids: [UInt8] = []
+        for unit in 0...(try reader.ue("pic_size_in_map_units_minus1", in: addresses)) {
+            ids.append(UInt8(try reader.u(bitCount, "slice_group_id", unit)))
+        }
+        return ids
+    }
+}
+
+// MARK: - Scaling lists
+
+extension H264 {
+    /// One scaling list of a parameter set (7.3.2.1.1.1).
+    public enum ScalingList: Equatable, Sendable {
+        /// Not sent: the fall-back rule of Table 7-2 gives the list.
+        case fallBack
+        /// The default list of Table 7-2.
+        case `default`
+        /// The 16 or 64 entries, 1 to 255, in zig-zag order.
+        case explicit([UInt8])
+    }
+}
+
+extension RBSPReader {
+    /// The lists of a scaling matrix, each after its `presentFlag`: six of 16 entries, then `count8x8` of
+    /// 64.
+    mutating func scalingLists(count8x8: Int, presentFlag: String) throws(SyntaxError) -> [H264.ScalingList] {
+        var lists: [H264.ScalingList] = []
+        for index in 0..<6 + count8x8 {
+            let isPresent = try flag(presentFlag, index)
+            lists.append(isPresent ? try scalingList(size: index < 6 ? 16 : 64) : .fallBack)
+        }
+        return lists
+    }
+
+    private mutating func scalingList(size: Int) throws(SyntaxError) -> H264.ScalingList {
+        var entries: [UInt8] = []
+        var last: UInt8 = 8
+        var next: UInt8 = 8
+        while entries.count < size {
+            if next != 0 {
+                let delta = try se("delta_scale", entries.count, in: -128...127)
+                next = last &+ UInt8(truncatingIfNeeded: delta)
+                if entries.isEmpty, next == 0 { return .default }
+            }
+            if next != 0 { last = next }
+            entries.append(last)
+        }
+        return .explicit(entries)
+    }
+}

@@ -1,3 +1,5 @@
+import CamPictures
+
 extension H264 {
     /// A sequence parameter set (7.3.2.1.1, 7.4.2.1.1) with every syntax element.
     ///
@@ -180,5 +182,206 @@ extension H264.SequenceParameterSet.PictureOrderCountCycle {
             offsets.append(try reader.se("offset_for_ref_frame", i))
         }
         offset_for_ref_frame = offsets
+    }
+}
+
+// MARK: - Derived values
+
+extension H264.SequenceParameterSet {
+    /// Width of a coded frame in luma samples, before cropping: a multiple of 16.
+    public var codedWidth: Int { (pic_width_in_mbs_minus1 + 1) * 16 }
+
+    /// Height of a coded frame in luma samples, before cropping: a multiple of 16.
+    public var codedHeight: Int {
+        (pic_height_in_map_units_minus1 + 1) * 16 * (frame_mbs_only_flag ? 1 : 2)
+    }
+
+    /// `ChromaArrayType` (7.4.2.1.1): `chroma_format_idc`, or 0 if the planes are coded separately.
+    public var chromaArrayType: Int { separate_colour_plane_flag ? 0 : chroma_format_idc }
+
+    /// Luma samples of one step of cropping, across and down (equations 7-19 to 7-22).
+    public var cropUnit: (x: Int, y: Int) {
+        let fields = frame_mbs_only_flag ? 1 : 2
+        return switch chromaArrayType {
+        case 1: (x: 2, y: 2 * fields)
+        case 2: (x: 2, y: fields)
+        default: (x: 1, y: fields)
+        }
+    }
+
+    /// Width of the picture in luma samples, after cropping.
+    public var width: Int {
+        codedWidth - cropUnit.x * (frame_crop_left_offset + frame_crop_right_offset)
+    }
+
+    /// Height of the picture in luma samples, after cropping.
+    public var height: Int {
+        codedHeight - cropUnit.y * (frame_crop_top_offset + frame_crop_bottom_offset)
+    }
+
+    /// Bits of a luma sample.
+    public var bitDepth: Int { bit_depth_luma_minus8 + 8 }
+
+    /// Frames a second according to the VUI, where a frame is two ticks (E.2.1); `nil` if it states nothing
+    /// usable.
+    public var frameRate: FrameRate? {
+        vui_parameters?.timing.flatMap {
+            FrameRate(announced: $0.time_scale, in: $0.num_units_in_tick * 2)
+        }
+    }
+
+    /// Whether samples use the full range; by default limited (E.2.1).
+    public var isFullRange: Bool { vui_parameters?.video_full_range_flag ?? false }
+
+    /// How many frames may precede another in decoding order and follow it in output order, from the VUI or
+    /// as E.2.1 infers it: 0 means that output order is decoding order.
+    public var maxNumReorderFrames: Int {
+        if let restriction = vui_parameters?.bitstream_restriction {
+            return restriction.max_num_reorder_frames
+        }
+        // With type 2, output order is decoding order (8.2.1.3).
+        if pic_order_cnt_type == 2 { return 0 }
+        let isIntraOnly = constraint_set3_flag && [44, 86, 100, 110, 122, 244].contains(profile_idc)
+        return isIntraOnly ? 0 : maxDecodedPictureBufferFrames
+    }
+
+    /// `MaxDpbFrames`: frames that a decoder of this level holds at this size (A.3.1, Table A-1).
+    public var maxDecodedPictureBufferFrames: Int {
+        let macroblocks: Int =
+            switch level_idc {
+            case 9, 10: 396
+            case 11: isLevel1b ? 396 : 900
+            case 12, 13, 20: 2376
+            case 21: 4752
+            case 22, 30: 8100
+            case 31: 18000
+            case 32: 20480
+            case 40, 41: 32768
+            case 42: 34816
+            case 50: 110_400
+            case 51, 52: 184_320
+            default: 696_320
+            }
+        return min(macroblocks / (codedWidth / 16 * (codedHeight / 16)), 16)
+    }
+
+    /// The level's name (Table A-1), like "1b", "3", "4.1".
+    public var levelName: String {
+        H264.levelName(
+            level_idc, profile_idc: profile_idc, constraint_set3_flag: constraint_set3_flag)
+    }
+
+    private var isLevel1b: Bool { levelName == "1b" }
+
+    /// The profile's name (A.2, F.10, G.10, H.10), like "Constrained Baseline", or its number if it has no
+    /// name.
+    public var profileName: String {
+        H264.profileName(
+            profile_idc, constraint_set1_flag: constraint_set1_flag,
+            constraint_set3_flag: constraint_set3_flag, constraint_set4_flag: constraint_set4_flag,
+            constraint_set5_flag: constraint_set5_flag)
+    }
+}
+
+extension H264 {
+    /// The name of a level (Table A-1), like "1b", "3", "4.1".
+    static func levelName(_ level_idc: Int, profile_idc: Int, constraint_set3_flag: Bool) -> String {
+        let isLevel1b =
+            switch profile_idc {
+            case 66, 77, 88: level_idc == 11 && constraint_set3_flag
+            default: level_idc == 9
+            }
+        if isLevel1b { return "1b" }
+        return level_idc % 10 == 0 ? "\(level_idc / 10)" : "\(level_idc / 10).\(level_idc % 10)"
+    }
+
+    /// The name of a profile (A.2, F.10, G.10, H.10), like "Constrained Baseline", or its number if it has no
+    /// name.
+    static func profileName(
+        _ profile_idc: Int, constraint_set1_flag: Bool, constraint_set3_flag: Bool,
+        constraint_set4_flag: Bool, constraint_set5_flag: Bool
+    ) -> String {
+        switch profile_idc {
+        case 66: constraint_set1_flag ? "Constrained Baseline" : "Baseline"
+        case 77: "Main"
+        case 88: "Extended"
+        case 100:
+            switch (constraint_set4_flag, constraint_set5_flag) {
+            case (true, true): "Constrained High"
+            case (true, false): "Progressive High"
+            default: "High"
+            }
+        case 110:
+            constraint_set3_flag ? "High 10 Intra" : constraint_set4_flag ? "Progressive High 10" : "High 10"
+        case 122: constraint_set3_flag ? "High 4:2:2 Intra" : "High 4:2:2"
+        case 244: constraint_set3_flag ? "High 4:4:4 Intra" : "High 4:4:4 Predictive"
+        case 44: "CAVLC 4:4:4 Intra"
+        case 83: constraint_set5_flag ? "Scalable Constrained Baseline" : "Scalable Baseline"
+        case 86:
+            constraint_set3_flag
+                ? "Scalable High Intra" : constraint_set5_flag ? "Scalable Constrained High" : "Scalable High"
+        case 118: "Multiview High"
+        case 128: "Stereo High"
+        case 134: "MFC High"
+        case 135: "MFC Depth High"
+        case 138: "Multiview Depth High"
+        case 139: "Enhanced Multiview Depth High"
+        default: "profile \(profile_idc)"
+        }
+    }
+}
+
+// MARK: - Sequence parameter set extension
+
+extension H264 {
+    /// A sequence parameter set extension (7.3.2.1.2, 7.4.2.1.2): auxiliary coded pictures, such as an alpha
+    /// plane.
+    public struct SequenceParameterSetExtension: Equatable, Sendable {
+        /// The sequence parameter set that is extended, 0 to 31.
+        public let seq_parameter_set_id: Int
+        /// What auxiliary pictures are for: 0 nothing, 1 alpha blending with a primary picture that is not
+        /// premultiplied, 2 with one that is, 3 unspecified.
+        public let aux_format_idc: Int
+        /// The elements for blending; `nil` with `aux_format_idc` 0.
+        public let alpha: Alpha?
+        /// Whether `additional_extension_data_flag`s follow, which decoders ignore.
+        public let additional_extension_flag: Bool
+
+        /// How auxiliary samples are interpreted.
+        public struct Alpha: Equatable, Sendable {
+            /// Bits of an auxiliary sample, less 8.
+            public let bit_depth_aux_minus8: Int
+            /// Whether samples are to be inverted.
+            public let alpha_incr_flag: Bool
+            /// The sample value for opaque.
+            public let alpha_opaque_value: Int
+            /// The sample value for transparent.
+            public let alpha_transparent_value: Int
+        }
+
+        /// Reads a sequence parameter set extension NAL unit (type 13), given without start code.
+        public init(_ nalUnit: RawSpan) throws(SyntaxError) {
+            self = try nalUnit.withUnsafeBytes { (bytes) throws(SyntaxError) in
+                var (_, reader) = try RBSPReader.h264(bytes) { $0 == .sequenceParameterSetExtension }
+                return try SequenceParameterSetExtension(&reader)
+            }
+        }
+
+        /// seq_parameter_set_extension_rbsp() (7.3.2.1.2).
+        init(_ reader: inout RBSPReader) throws(SyntaxError) {
+            seq_parameter_set_id = try reader.ue("seq_parameter_set_id", in: 0...31)
+            aux_format_idc = try reader.ue("aux_format_idc", in: 0...3)
+            alpha = aux_format_idc == 0 ? nil : try Alpha(&reader)
+            additional_extension_flag = try reader.flag("additional_extension_flag")
+        }
+    }
+}
+
+extension H264.SequenceParameterSetExtension.Alpha {
+    fileprivate init(_ reader: inout RBSPReader) throws(SyntaxError) {
+        bit_depth_aux_minus8 = try reader.ue("bit_depth_aux_minus8", in: 0...4)
+        alpha_incr_flag = try reader.flag("alpha_incr_flag")
+        alpha_opaque_value = try reader.u(bit_depth_aux_minus8 + 9, "alpha_opaque_value")
+        alpha_transparent_value = try reader.u(bit_depth_aux_minus8 + 9, "alpha_transparent_value")
     }
 }

@@ -131,3 +131,179 @@ extension H265.VUIParameters.BitstreamRestriction {
         log2_max_mv_length_vertical = try reader.ue("log2_max_mv_length_vertical", in: 0...16)
     }
 }
+
+// MARK: - Hypothetical reference decoder
+
+extension H265 {
+    /// Parameters of the hypothetical reference decoder (E.2.2, E.3.2).
+    public struct HRDParameters: Equatable, Sendable {
+        /// What holds for all sub-layers; in a video parameter set possibly inherited from the previous
+        /// parameters.
+        public let common: Common
+        /// The temporal sub-layers, by rising `TemporalId`, 1 to 7.
+        public let subLayers: [SubLayer]
+
+        /// The elements that `commonInfPresentFlag` signals.
+        public struct Common: Equatable, Sendable {
+            /// Whether there are schedules for the stream as NAL units.
+            public private(set) var nal_hrd_parameters_present_flag = false
+            /// Whether there are schedules for the stream's slices and filler data alone.
+            public private(set) var vcl_hrd_parameters_present_flag = false
+            /// How the decoder works below the picture; `nil` if it does not.
+            public private(set) var subPicture: SubPicture?
+            /// Scale of the bit rates.
+            public private(set) var bit_rate_scale = 0
+            /// Scale of the buffer sizes.
+            public private(set) var cpb_size_scale = 0
+            /// Bits of initial removal delays in buffering period messages, less 1.
+            public private(set) var initial_cpb_removal_delay_length_minus1 = 23
+            /// Bits of `au_cpb_removal_delay_minus1` in picture timing messages, less 1.
+            public private(set) var au_cpb_removal_delay_length_minus1 = 23
+            /// Bits of `pic_dpb_output_delay` in picture timing messages, less 1.
+            public private(set) var dpb_output_delay_length_minus1 = 23
+        }
+
+        /// The elements after `sub_pic_hrd_params_present_flag`.
+        public struct SubPicture: Equatable, Sendable {
+            /// Parts of a clock tick in a sub-picture tick, less 2.
+            public let tick_divisor_minus2: Int
+            /// Bits of removal delays of decoding units, less 1.
+            public let du_cpb_removal_delay_increment_length_minus1: Int
+            /// Whether those delays are in picture timing messages rather than separate messages.
+            public let sub_pic_cpb_params_in_pic_timing_sei_flag: Bool
+            /// Bits of output delays of decoding units, less 1.
+            public let dpb_output_delay_du_length_minus1: Int
+            /// Scale of the buffer sizes for decoding units.
+            public let cpb_size_du_scale: Int
+        }
+
+        /// One temporal sub-layer.
+        public struct SubLayer: Equatable, Sendable {
+            /// Whether the time between pictures is constant, whatever the stream.
+            public let fixed_pic_rate_general_flag: Bool
+            /// Whether it is constant within a coded video sequence.
+            public let fixed_pic_rate_within_cvs_flag: Bool
+            /// That time in clock ticks, less 1; `nil` if it is not constant.
+            public let elemental_duration_in_tc_minus1: Int?
+            /// Whether the decoder works below the picture, so that big pictures may come late.
+            public let low_delay_hrd_flag: Bool
+            /// The schedules for NAL units; empty if there are none.
+            public let nal: [Schedule]
+            /// The schedules for slices and filler data; empty if there are none.
+            public let vcl: [Schedule]
+        }
+
+        /// One way of delivering the stream.
+        public struct Schedule: Equatable, Sendable {
+            /// The bit rate, less 1, in units of 2 to the power of 6 + `bit_rate_scale` bits a second.
+            public let bit_rate_value_minus1: Int
+            /// The buffer's size, less 1, in units of 2 to the power of 4 + `cpb_size_scale` bits.
+            public let cpb_size_value_minus1: Int
+            /// The size for decoding units, less 1; `nil` if there are none.
+            public let cpb_size_du_value_minus1: Int?
+            /// The bit rate for decoding units, less 1; `nil` if there are none.
+            public let bit_rate_du_value_minus1: Int?
+            /// Whether the bit rate is constant.
+            public let cbr_flag: Bool
+        }
+
+        /// The bit rate of a schedule in bits a second (E-76).
+        public func bitRate(of schedule: Schedule) -> Int {
+            (schedule.bit_rate_value_minus1 + 1) << (6 + common.bit_rate_scale)
+        }
+
+        /// The size of the coded picture buffer for a schedule in bits (E-77).
+        public func codedPictureBufferSize(of schedule: Schedule) -> Int {
+            (schedule.cpb_size_value_minus1 + 1) << (4 + common.cpb_size_scale)
+        }
+    }
+}
+
+extension H265.HRDParameters {
+    /// hrd_parameters() (E.2.2).
+    ///
+    /// - Parameter common: the common elements if the stream does not have them here.
+    init(
+        _ reader: inout RBSPReader, common inherited: Common? = nil, maxNumSubLayersMinus1: Int
+    ) throws(SyntaxError) {
+        let common = if let inherited { inherited } else { try Common(&reader) }
+        self.common = common
+        var subLayers: [SubLayer] = []
+        for i in 0...maxNumSubLayersMinus1 { subLayers.append(try SubLayer(&reader, i, common)) }
+        self.subLayers = subLayers
+    }
+}
+
+extension H265.HRDParameters.Common {
+    fileprivate init(_ reader: inout RBSPReader) throws(SyntaxError) {
+        nal_hrd_parameters_present_flag = try reader.flag("nal_hrd_parameters_present_flag")
+        vcl_hrd_parameters_present_flag = try reader.flag("vcl_hrd_parameters_present_flag")
+        guard nal_hrd_parameters_present_flag || vcl_hrd_parameters_present_flag else { return }
+        let hasSubPicture = try reader.flag("sub_pic_hrd_params_present_flag")
+        var divisor = 0
+        var removalLength = 0
+        var isInPictureTiming = false
+        var outputLength = 0
+        if hasSubPicture {
+            divisor = try reader.u(8, "tick_divisor_minus2")
+            removalLength = try reader.u(5, "du_cpb_removal_delay_increment_length_minus1")
+            isInPictureTiming = try reader.flag("sub_pic_cpb_params_in_pic_timing_sei_flag")
+            outputLength = try reader.u(5, "dpb_output_delay_du_length_minus1")
+        }
+        bit_rate_scale = try reader.u(4, "bit_rate_scale")
+        cpb_size_scale = try reader.u(4, "cpb_size_scale")
+        if hasSubPicture {
+            subPicture = H265.HRDParameters.SubPicture(
+                tick_divisor_minus2: divisor, du_cpb_removal_delay_increment_length_minus1: removalLength,
+                sub_pic_cpb_params_in_pic_timing_sei_flag: isInPictureTiming,
+                dpb_output_delay_du_length_minus1: outputLength,
+                cpb_size_du_scale: try reader.u(4, "cpb_size_du_scale"))
+        }
+        initial_cpb_removal_delay_length_minus1 = try reader.u(5, "initial_cpb_removal_delay_length_minus1")
+        au_cpb_removal_delay_length_minus1 = try reader.u(5, "au_cpb_removal_delay_length_minus1")
+        dpb_output_delay_length_minus1 = try reader.u(5, "dpb_output_delay_length_minus1")
+    }
+}
+
+extension H265.HRDParameters.SubLayer {
+    fileprivate init(
+        _ reader: inout RBSPReader, _ i: Int, _ common: H265.HRDParameters.Common
+    ) throws(SyntaxError) {
+        fixed_pic_rate_general_flag = try reader.flag("fixed_pic_rate_general_flag", i)
+        fixed_pic_rate_within_cvs_flag =
+            fixed_pic_rate_general_flag ? true : try reader.flag("fixed_pic_rate_within_cvs_flag", i)
+        if fixed_pic_rate_within_cvs_flag {
+            elemental_duration_in_tc_minus1 = try reader.ue(
+                "elemental_duration_in_tc_minus1", i, in: 0...2047)
+            low_delay_hrd_flag = false
+        } else {
+            elemental_duration_in_tc_minus1 = nil
+            low_delay_hrd_flag = try reader.flag("low_delay_hrd_flag", i)
+        }
+        let count = low_delay_hrd_flag ? 1 : try reader.ue("cpb_cnt_minus1", i, in: 0...31) + 1
+        nal =
+            common.nal_hrd_parameters_present_flag ? try Self.schedules(&reader, count, common) : []
+        vcl =
+            common.vcl_hrd_parameters_present_flag ? try Self.schedules(&reader, count, common) : []
+    }
+
+    /// sub_layer_hrd_parameters() (E.2.3).
+    private static func schedules(
+        _ reader: inout RBSPReader, _ count: Int, _ common: H265.HRDParameters.Common
+    ) throws(SyntaxError) -> [H265.HRDParameters.Schedule] {
+        let hasSubPicture = common.subPicture != nil
+        var schedules: [H265.HRDParameters.Schedule] = []
+        for i in 0..<count {
+            schedules.append(
+                H265.HRDParameters.Schedule(
+                    bit_rate_value_minus1: try reader.ue("bit_rate_value_minus1", i),
+                    cpb_size_value_minus1: try reader.ue("cpb_size_value_minus1", i),
+                    cpb_size_du_value_minus1: hasSubPicture
+                        ? try reader.ue("cpb_size_du_value_minus1", i) : nil,
+                    bit_rate_du_value_minus1: hasSubPicture
+                        ? try reader.ue("bit_rate_du_value_minus1", i) : nil,
+                    cbr_flag: try reader.flag("cbr_flag", i)))
+        }
+        return schedules
+    }
+}

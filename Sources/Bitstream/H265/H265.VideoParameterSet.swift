@@ -1,3 +1,5 @@
+import CamPictures
+
 extension H265 {
     /// A video parameter set (7.3.2.1, 7.4.3.1), without the extension for further layers (Annex F).
     public struct VideoParameterSet: Equatable, Sendable {
@@ -101,4 +103,74 @@ extension H265 {
             return all
         }
     }
+}
+
+// MARK: - Sub-layers
+
+extension H265 {
+    /// What decoding a stream up to a temporal sub-layer requires (7.4.3.1, 7.4.3.2.1). In the stream the
+    /// elements' names begin with `vps_` or `sps_`.
+    public struct SubLayerOrdering: Equatable, Sendable {
+        /// Picture buffers that decoding needs, less 1: 0 to 15.
+        public let max_dec_pic_buffering_minus1: Int
+        /// How many pictures may precede another in decoding order and follow it in output order.
+        public let max_num_reorder_pics: Int
+        /// How many pictures may precede another in output order and follow it in decoding order, beyond
+        /// `max_num_reorder_pics`, plus 1; 0 for no limit.
+        public let max_latency_increase_plus1: Int
+
+        /// Reads the orderings of all sub-layers, or only of the highest, after
+        /// `sub_layer_ordering_info_present_flag` in a `prefix` parameter set.
+        static func read(
+            _ reader: inout RBSPReader, prefix: String, maxSubLayersMinus1: Int
+        ) throws(SyntaxError) -> [SubLayerOrdering] {
+            let isForAll = try reader.flag(prefix + "sub_layer_ordering_info_present_flag")
+            var orderings: [SubLayerOrdering] = []
+            for i in (isForAll ? 0 : maxSubLayersMinus1)...maxSubLayersMinus1 {
+                orderings.append(
+                    SubLayerOrdering(
+                        max_dec_pic_buffering_minus1: try reader.ue(
+                            prefix + "max_dec_pic_buffering_minus1", i, in: 0...15),
+                        max_num_reorder_pics: try reader.ue(prefix + "max_num_reorder_pics", i, in: 0...15),
+                        max_latency_increase_plus1: try reader.ue(prefix + "max_latency_increase_plus1", i)))
+            }
+            return orderings
+        }
+    }
+}
+
+// MARK: - Timing
+
+extension H265 {
+    /// Clock ticks (7.4.3.1, E.3.1). In the stream the elements' names begin with `vps_` or `vui_`.
+    public struct TimingInformation: Equatable, Sendable {
+        /// Units of the clock of frequency `time_scale` in a tick, which is one picture.
+        public let num_units_in_tick: Int
+        /// Units of that clock in a second.
+        public let time_scale: Int
+        /// Ticks between pictures whose order counts differ by 1, less 1; `nil` if order counts do not
+        /// determine the time.
+        public let num_ticks_poc_diff_one_minus1: Int?
+
+        /// Reads the elements after `timing_info_present_flag`, whose names begin with `prefix`.
+        init(_ reader: inout RBSPReader, prefix: String) throws(SyntaxError) {
+            num_units_in_tick = try reader.u(32, prefix + "num_units_in_tick")
+            time_scale = try reader.u(32, prefix + "time_scale")
+            let isProportional = try reader.flag(prefix + "poc_proportional_to_timing_flag")
+            num_ticks_poc_diff_one_minus1 =
+                isProportional ? try reader.ue(prefix + "num_ticks_poc_diff_one_minus1") : nil
+        }
+    }
+}
+
+extension H265.TimingInformation {
+    /// Frames a second, for pictures that are frames or fields; `nil` if the elements are unusable.
+    func frameRate(areFields: Bool) -> FrameRate? {
+        FrameRate(announced: time_scale, in: num_units_in_tick * (areFields ? 2 : 1))
+    }
+}
+
+extension H265.VideoParameterSet {
+    /// Pictures a second, which in field sequences are fields; `nil` if nothing usable is stated.
+    public var pictureRate: FrameRate? { timing?.frameRate(areFields: false) }
 }

@@ -55,30 +55,3 @@ extension NALUnitHeader {
         return isParameterSet
     }
 }
-
-extension H264.NALUnitType {
-    /// The usual name of such a unit, such as `IDR slice` or `SPS`.
-    public var shortName: String {
-        switch rawValue {
-        case 1: "slice"
-        case 2, 3, 4: "slice partition \(["A", "B", "C"][Int(rawValue) - 2])"
-        case 5: "IDR slice"
-        case 6: "SEI"
-        case 7: "SPS"
-        case 8: "PPS"
-        case 9: "AUD"
-        case 10: "end of sequence"
-        case 11: "end of stream"
-        case 12: "filler data"
-        case 13: "SPS extension"
-        case 14: "prefix"
-        case 15: "subset SPS"
-        case 16: "DPS"
-        case 19: "auxiliary slice"
-        case 20: "slice extension"
-        case 21: "depth slice extension"
-        case 17, 18, 22, 23: "reserved \(rawValue)"
-        default: "unspecified \(rawValue)"
-        }
-    }
-}

@@ -1,3 +1,59 @@
+/// ITU-T H.265: NAL units and parameter sets. Clause and table numbers refer to its edition of 08/2021.
+///
+/// Syntax elements keep the standard's names; derived values have names of our own.
+public enum H265 {}
+
+extension H265 {
+    /// The two bytes at the start of a NAL unit (7.3.1.2).
+    public struct NALUnitHeader: Hashable, Sendable {
+        /// Bytes in a header.
+        public static let byteCount = 2
+
+        /// The two bytes in the stream, the first one high.
+        public let bytes: UInt16
+
+        /// Reads a header from its two bytes. Any two bytes are a header, though perhaps an invalid one.
+        public init(bytes: UInt16) { self.bytes = bytes }
+
+        /// Reads the header of a NAL unit, given without start code; `nil` if it has fewer than two bytes.
+        public init?(of nalUnit: RawSpan) {
+            guard nalUnit.byteCount >= Self.byteCount else { return nil }
+            bytes = UInt16(bigEndian: nalUnit.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt16.self))
+        }
+
+        /// The header with these fields: `nuh_layer_id` 0 to 63, `nuh_temporal_id_plus1` 1 to 7.
+        public init(nal_unit_type: NALUnitType, nuh_layer_id: Int = 0, nuh_temporal_id_plus1: Int = 1) {
+            precondition((0...63).contains(nuh_layer_id), "nuh_layer_id has six bits")
+            precondition((1...7).contains(nuh_temporal_id_plus1), "nuh_temporal_id_plus1 has three bits")
+            bytes =
+                UInt16(nal_unit_type.rawValue) << 9 | UInt16(nuh_layer_id) << 3
+                | UInt16(nuh_temporal_id_plus1)
+        }
+
+        /// Must be false; true marks a unit as damaged.
+        public var forbidden_zero_bit: Bool { bytes & 0x8000 != 0 }
+        /// What the unit holds.
+        public var nal_unit_type: NALUnitType { NALUnitType(headerByte: UInt8(bytes >> 8)) }
+        /// The layer of a scalable or multiview stream, 0 to 63; 0 is the base layer.
+        public var nuh_layer_id: Int { Int(bytes >> 3 & 63) }
+        /// The temporal sub-layer plus 1: 1 to 7; 0 is forbidden.
+        public var nuh_temporal_id_plus1: Int { Int(bytes & 7) }
+
+        /// Whether `nuh_temporal_id_plus1` has a value that 7.4.2.2 allows for this type: never 0, and 1 in
+        /// what every sub-layer needs.
+        public var isTemporalIDValid: Bool {
+            switch nal_unit_type {
+            case .videoParameterSet, .sequenceParameterSet, .endOfSequence, .endOfBitstream:
+                nuh_temporal_id_plus1 == 1
+            case let type where type.isIntraRandomAccessPoint: nuh_temporal_id_plus1 == 1
+            default: nuh_temporal_id_plus1 != 0
+            }
+        }
+    }
+}
+
+// MARK: - Types
+
 extension H265 {
     /// `nal_unit_type`: what a NAL unit holds (Table 7-1), every value from 0 to 63.
     public struct NALUnitType: RawRepresentable, Hashable, Sendable {
@@ -117,6 +173,61 @@ extension H265.NALUnitType: CustomStringConvertible {
         case 39, 40: "supplemental enhancement information (SEI)"
         case 48...63: "unspecified (\(rawValue))"
         default: "reserved (\(rawValue))"
+        }
+    }
+}
+
+// MARK: - Reading
+
+extension RBSPReader {
+    /// The header of an H.265 NAL unit, and a reader after it.
+    ///
+    /// - Throws: if the unit is shorter than its header, of a type that is not expected, or of another layer
+    ///   than the base layer: this module reads only the base layer's syntax.
+    static func hevc(
+        _ nalUnit: UnsafeRawBufferPointer, expecting isExpected: (H265.NALUnitType) -> Bool
+    ) throws(SyntaxError) -> (H265.NALUnitHeader, RBSPReader) {
+        guard let header = H265.NALUnitHeader(of: nalUnit.bytes) else {
+            throw SyntaxError(element: "nal_unit_header", reason: .truncated, bitOffset: 0)
+        }
+        let type = header.nal_unit_type
+        guard isExpected(type) else {
+            throw SyntaxError(
+                element: "nal_unit_type", reason: .unexpectedType(type.rawValue), bitOffset: 1)
+        }
+        guard header.nuh_layer_id == 0 else {
+            throw SyntaxError(
+                element: "nuh_layer_id", reason: .outOfRange(value: header.nuh_layer_id, allowed: 0...0),
+                bitOffset: 7)
+        }
+        return (header, RBSPReader(nalUnit, headerLength: H265.NALUnitHeader.byteCount))
+    }
+}
+
+extension H265 {
+    /// nal_unit() (7.3.1.1) with the understood part of its content, for a reader at its first byte.
+    static func readNALUnit(
+        _ reader: inout RBSPReader, _ sets: StreamParameterSets
+    ) throws(SyntaxError) {
+        _ = try reader.flag("forbidden_zero_bit")
+        let type = NALUnitType(headerByte: UInt8(try reader.u(6, "nal_unit_type") << 1))
+        let layer = try reader.u(6, "nuh_layer_id")
+        _ = try reader.u(3, "nuh_temporal_id_plus1")
+        reader.endHeader()
+        // Other layers have their own syntax (Annex F).
+        guard layer == 0 else { return }
+        if type.isParameterSet { try ParameterSets.checkSize(reader.byteCount) }
+        switch type {
+        case .videoParameterSet: _ = try VideoParameterSet(&reader)
+        case .sequenceParameterSet: _ = try SequenceParameterSet(&reader)
+        case .pictureParameterSet: _ = try PictureParameterSet(&reader)
+        case .prefixSEI, .suffixSEI: try SupplementalEnhancementInformation.readElements(&reader, sets)
+        case .accessUnitDelimiter: _ = try reader.u(3, "pic_type")
+        case _ where type.isSliceSegment:
+            _ = try SliceHeader(&reader, type: type) {
+                sets.hevc.inForce(slice_pic_parameter_set_id: $0)
+            }
+        default: break
         }
     }
 }
