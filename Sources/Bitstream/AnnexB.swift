@@ -240,3 +240,84 @@ extension RawSpan {
         }
     }
 }
+
+// MARK: - Errors
+
+/// Something in an Annex B byte stream that cannot be delivered as a NAL unit.
+///
+/// The stream continues after it: a caller may note the error and continue with the next unit.
+public struct AnnexBError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong.
+    public enum Reason: Hashable, Sendable {
+        /// Bytes before the first start code, or a stream without any start code: not Annex B.
+        case bytesOutsideUnits
+        /// Nothing, or only zeros, between a start code and the next one or the end of the stream.
+        case emptyUnit
+        /// A unit of more bytes than the parser's limit.
+        case unitTooLarge(limit: Int)
+    }
+
+    /// What is wrong.
+    public let reason: Reason
+    /// The position in the stream; bytes outside units have a start code of length 0.
+    public let unit: AnnexBParser.Unit
+
+    /// Position in the stream, in bytes.
+    public var offset: Int { unit.offset }
+
+    /// One line: the offset and the problem there.
+    public var description: String { "offset \(offset): \(problem)" }
+
+    /// What is wrong, in words.
+    public var problem: String {
+        let byteCount = unit.byteCount + unit.trailingZeroCount
+        return switch reason {
+        case .bytesOutsideUnits: "\(byteCount) bytes before the first start code: not Annex B"
+        case .emptyUnit: "a start code without a NAL unit"
+        case .unitTooLarge(let limit):
+            "a NAL unit of \(unit.byteCount) bytes is larger than the limit of \(limit)"
+        }
+    }
+}
+
+// MARK: - Writing
+
+/// Writes NAL units with start codes of 4 bytes (Annex B), and refuses those that could not be read back.
+public struct AnnexBWriter: Sendable {
+    /// A unit that an Annex B stream cannot carry. Encoders do not produce such units, but length-prefixed
+    /// streams can contain them.
+    public enum Unrepresentable: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The unit has no bytes.
+        case empty
+        /// The unit ends in a zero byte, which would be read as `trailing_zero_8bits`.
+        case trailingZero
+        /// The unit contains `00 00 01` at this position: emulation prevention is missing.
+        case startCode(position: Int)
+
+        /// One line: why.
+        public var description: String {
+            switch self {
+            case .empty: "an empty NAL unit has no place in Annex B"
+            case .trailingZero: "a NAL unit that ends in a zero byte would lose it in Annex B"
+            case .startCode(let position):
+                "a NAL unit with a start code at its byte \(position) would become two in Annex B"
+            }
+        }
+    }
+
+    /// Creates a writer.
+    public init() {}
+
+    /// Appends a start code and a NAL unit.
+    ///
+    /// - Throws: if the unit could not be read back unchanged. Nothing is appended then.
+    public func append(_ nalUnit: RawSpan, to stream: inout [UInt8]) throws(Unrepresentable) {
+        guard !nalUnit.isEmpty else { throw .empty }
+        let last = nalUnit.unsafeLoad(fromByteOffset: nalUnit.byteCount - 1, as: UInt8.self)
+        guard last != 0 else { throw .trailingZero }
+        let position = StartCodeSearch.firstStartCode(in: nalUnit, from: 0)
+        guard position == nalUnit.byteCount else { throw .startCode(position: position) }
+        stream += [0, 0, 0, 1]
+        nalUnit.withUnsafeBytes { stream.append(contentsOf: $0) }
+    }
+}
