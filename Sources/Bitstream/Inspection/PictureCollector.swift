@@ -118,3 +118,181 @@ extension PictureKind {
         self == .unknown ? other : other == .unknown ? self : rawValue > other.rawValue ? self : other
     }
 }
+
+// MARK: - Records of pictures
+
+/// What is kept of one access unit, in 16 bytes: a day of video is a few million of them.
+public struct PictureRecord: Equatable, Sendable {
+    /// Position in the stream of the access unit's first byte, start code included.
+    public let offset: Int
+    private let size: UInt32
+    /// What it is predicted from.
+    public let kind: PictureKind
+    private let flags: Flags
+
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+        static let idr = Flags(rawValue: 1)
+        static let keyframe = Flags(rawValue: 2)
+        static let secondField = Flags(rawValue: 4)
+    }
+
+    /// Creates a record; a size of more than 4 GiB is stored as 4 GiB.
+    init(offset: Int, byteCount: Int, kind: PictureKind, isIDR: Bool, isKeyframe: Bool, isSecondField: Bool) {
+        self.offset = offset
+        size = UInt32(clamping: byteCount)
+        self.kind = kind
+        var flags: Flags = []
+        if isIDR { flags.insert(.idr) }
+        if isKeyframe { flags.insert(.keyframe) }
+        if isSecondField { flags.insert(.secondField) }
+        self.flags = flags
+    }
+
+    /// Number of bytes up to the next access unit, start codes and all units included.
+    public var byteCount: Int { Int(size) }
+    /// Whether it is an IDR picture.
+    public var isIDR: Bool { flags.contains(.idr) }
+    /// Whether decoding can begin here: an IDR, CRA or BLA picture, or an intra picture with a recovery point.
+    public var isKeyframe: Bool { flags.contains(.keyframe) }
+    /// Whether it is the second field of a frame; the previous access unit is then the first.
+    public var isSecondField: Bool { flags.contains(.secondField) }
+}
+
+/// What a picture is predicted from, by the most demanding of its slices.
+public enum PictureKind: UInt8, Sendable, CaseIterable {
+    /// From itself only.
+    case intra
+    /// From other pictures, one at a time.
+    case predicted
+    /// From other pictures, one or two at a time.
+    case bidirectional
+    /// None of its slices could be read.
+    case unknown
+}
+
+extension PictureKind: CustomStringConvertible {
+    /// `I`, `P`, `B` or `?`.
+    public var description: String {
+        switch self {
+        case .intra: "I"
+        case .predicted: "P"
+        case .bidirectional: "B"
+        case .unknown: "?"
+        }
+    }
+}
+
+// MARK: - Slices
+
+/// What the inspection needs from a slice header of either codec.
+struct SliceFacts {
+    /// `I`, `P`, `B`, `SP` or `SI`; `nil` if the header does not say.
+    let type: String?
+    let kind: PictureKind
+    /// Whether the slice is the first of its picture.
+    let isFirst: Bool
+    let isIDR: Bool
+    /// Whether decoding can begin with the picture, by the type of its units.
+    let isRandomAccess: Bool
+    let isReference: Bool
+    var frame_num: Int?
+    var maxFrameNum = 0
+    /// Whether gaps in `frame_num` are not losses.
+    var allowsFrameNumberGaps = true
+    var pic_order_cnt_lsb: Int?
+}
+
+extension SliceFacts {
+    /// From an H.264 slice (7.3.3).
+    init(
+        _ slice: H264.SliceHeader, _ header: H264.NALUnitHeader, _ parameters: H264.SequenceParameterSet?
+    ) {
+        (type, kind) =
+            switch slice.kind {
+            case .i: ("I", .intra)
+            case .si: ("SI", .intra)
+            case .p: ("P", .predicted)
+            case .sp: ("SP", .predicted)
+            case .b: ("B", .bidirectional)
+            }
+        isFirst = slice.first_mb_in_slice == 0
+        isIDR = header.nal_unit_type == .idrSlice
+        isRandomAccess = isIDR
+        isReference = header.nal_ref_idc != 0
+        frame_num = slice.picture?.frame_num
+        guard let parameters, let picture = slice.picture else { return }
+        maxFrameNum = 1 << (parameters.log2_max_frame_num_minus4 + 4)
+        allowsFrameNumberGaps = parameters.gaps_in_frame_num_value_allowed_flag
+        pic_order_cnt_lsb = picture.pic_order_cnt_lsb
+    }
+}
+
+extension SliceFacts {
+    /// From an H.265 slice segment (7.3.6.1).
+    init(_ segment: H265.SliceHeader, _ header: H265.NALUnitHeader) {
+        (type, kind) =
+            switch segment.slice?.kind {
+            case .i: ("I", .intra)
+            case .p: ("P", .predicted)
+            case .b: ("B", .bidirectional)
+            case nil: (nil, .unknown)
+            }
+        let unitType = header.nal_unit_type
+        isFirst = segment.first_slice_segment_in_pic_flag
+        isIDR = unitType.isIDR
+        isRandomAccess = unitType.isIntraRandomAccessPoint
+        isReference = !unitType.isSubLayerNonReference
+        pic_order_cnt_lsb = segment.slice?.slice_pic_order_cnt_lsb
+    }
+}
+
+extension SliceFacts {
+    /// Reads a slice of either codec, and the picture's format from its sequence parameter set, if that is
+    /// known.
+    static func read(
+        _ nalUnit: RawSpan, _ header: NALUnitHeader, _ sets: StreamParameterSets
+    ) throws(SyntaxError) -> (SliceFacts, StreamFormat?) {
+        switch header {
+        case .h264(let header):
+            let start = try H264.SliceHeader(nalUnit)
+            let (sequence, picture) = sets.h264.inForce(pic_parameter_set_id: start.pic_parameter_set_id)
+            let slice = try H264.SliceHeader(
+                nalUnit, sequenceParameterSet: sequence, pictureParameterSet: picture)
+            return (SliceFacts(slice, header, sequence), sequence.map { StreamFormat($0) })
+        case .hevc(let header):
+            let start = try H265.SliceHeader(nalUnit)
+            let (sequence, picture) = sets.hevc.inForce(
+                slice_pic_parameter_set_id: start.slice_pic_parameter_set_id)
+            let segment = try H265.SliceHeader(
+                nalUnit, sequenceParameterSet: sequence, pictureParameterSet: picture)
+            return (SliceFacts(segment, header), sequence.map { StreamFormat($0) })
+        }
+    }
+}
+
+// MARK: - Groups of pictures
+
+/// The lengths of groups of pictures, from one keyframe to the next.
+struct GroupLengths: Sendable {
+    private var shortest: Int?
+    private var longest: Int?
+    private var current: Int?
+
+    mutating func add(isKeyframe: Bool, isSecondField: Bool) {
+        if isKeyframe {
+            if let current {
+                shortest = min(shortest ?? current, current)
+                longest = max(longest ?? current, current)
+            }
+            current = 0
+        }
+        current = current.map { $0 + (isSecondField ? 0 : 1) }
+    }
+
+    /// In frames, of the groups that ended with another keyframe, or of the only group.
+    var range: ClosedRange<Int>? {
+        guard let shortest = shortest ?? current, let longest = longest ?? current else { return nil }
+        return shortest...longest
+    }
+}
