@@ -31,13 +31,94 @@ public struct StreamParameterSets: Equatable, Sendable {
     }
 }
 
-extension ParameterSets {
-    /// Refuses a parameter set that is larger than `maximumByteCount`.
-    static func checkSize(_ byteCount: Int) throws(SyntaxError) {
-        guard byteCount <= maximumByteCount else {
-            throw SyntaxError(
-                element: "nal_unit", reason: .tooLarge(byteCount: byteCount, limit: maximumByteCount),
-                bitOffset: 0)
+extension StreamParameterSets {
+    /// What the latest sequence parameter set states about the pictures; `nil` if none could be read.
+    /// Allocates: use it once per sequence, not once per picture.
+    public var latestFormat: StreamFormat? {
+        switch codec {
+        case .h264: h264.latestSequence.map { StreamFormat($0) }
+        case .hevc: hevc.latestSequence.map { StreamFormat($0) }
+        }
+    }
+
+    /// How far the latest sequence parameter set lets pictures move between decoding and output order; `nil`
+    /// if none could be read.
+    public var reordering: PictureReordering? {
+        switch codec {
+        case .h264: h264.latestSequence.map { PictureReordering($0) }
+        case .hevc: hevc.latestSequence.map { PictureReordering($0) }
+        }
+    }
+}
+
+// MARK: - H.264
+
+extension H264 {
+    /// The parsed parameter sets in force, by their ids.
+    public struct ParameterSetsByID: Equatable, Sendable {
+        /// By `seq_parameter_set_id`, 0 to 31.
+        public private(set) var sequence: [Int: SequenceParameterSet] = [:]
+        /// By `pic_parameter_set_id`, 0 to 255.
+        public private(set) var picture: [Int: PictureParameterSet] = [:]
+        /// The sequence parameter set that was inserted last: the one in use, unless a message says otherwise.
+        public private(set) var latestSequence: SequenceParameterSet?
+
+        /// The sets that a slice with this `pic_parameter_set_id` uses, as far as they are known.
+        public func inForce(pic_parameter_set_id: Int) -> (SequenceParameterSet?, PictureParameterSet?) {
+            let picture = picture[pic_parameter_set_id]
+            return (picture.flatMap { sequence[$0.seq_parameter_set_id] }, picture)
+        }
+
+        mutating func insert(_ nalUnit: RawSpan) throws(SyntaxError) {
+            try ParameterSets.checkSize(nalUnit.byteCount)
+            if NALUnitHeader(of: nalUnit).nal_unit_type == .sequenceParameterSet {
+                let set = try SequenceParameterSet(nalUnit)
+                sequence[set.seq_parameter_set_id] = set
+                latestSequence = set
+            } else {
+                let set = try PictureParameterSet(nalUnit) { sequence[$0] }
+                picture[set.pic_parameter_set_id] = set
+            }
+        }
+    }
+}
+
+// MARK: - H.265
+
+extension H265 {
+    /// The parsed parameter sets of the base layer in force, by their ids.
+    public struct ParameterSetsByID: Equatable, Sendable {
+        /// By `vps_video_parameter_set_id`, 0 to 15.
+        public private(set) var video: [Int: VideoParameterSet] = [:]
+        /// By `sps_seq_parameter_set_id`, 0 to 15.
+        public private(set) var sequence: [Int: SequenceParameterSet] = [:]
+        /// By `pps_pic_parameter_set_id`, 0 to 63.
+        public private(set) var picture: [Int: PictureParameterSet] = [:]
+        /// The sequence parameter set that was inserted last: the one in use, unless a message says otherwise.
+        public private(set) var latestSequence: SequenceParameterSet?
+
+        /// The sets that a slice with this `slice_pic_parameter_set_id` uses, as far as they are known.
+        public func inForce(
+            slice_pic_parameter_set_id: Int
+        ) -> (SequenceParameterSet?, PictureParameterSet?) {
+            let picture = picture[slice_pic_parameter_set_id]
+            return (picture.flatMap { sequence[$0.pps_seq_parameter_set_id] }, picture)
+        }
+
+        mutating func insert(_ nalUnit: RawSpan) throws(SyntaxError) {
+            try ParameterSets.checkSize(nalUnit.byteCount)
+            switch NALUnitHeader(of: nalUnit)?.nal_unit_type {
+            case .videoParameterSet:
+                let set = try VideoParameterSet(nalUnit)
+                video[set.vps_video_parameter_set_id] = set
+            case .sequenceParameterSet:
+                let set = try SequenceParameterSet(nalUnit)
+                sequence[set.sps_seq_parameter_set_id] = set
+                latestSequence = set
+            default:
+                let set = try PictureParameterSet(nalUnit)
+                picture[set.pps_pic_parameter_set_id] = set
+            }
         }
     }
 }
