@@ -1,14 +1,15 @@
 import CamPictures
 import CamPlatform
 
-/// The bytes of one coded picture, contiguous and normalised: each NAL unit after `00 00 00 01`.
+/// The bytes of one coded picture, contiguous and normalized: each NAL unit after `00 00 00 01`.
 ///
-/// One `AccessUnitBuilder` fills an access unit, which is immutable from `finish()` on, until its pool finds
-/// that it holds the only remaining reference and reuses it. Holders of a reference may therefore read it
-/// from any thread, as long as they hold the reference.
+/// An `AccessUnitBuilder` fills an access unit. From `finish()` on the access unit is immutable, until its
+/// pool holds the only reference and reuses it. Any thread that holds a reference may therefore read the
+/// access unit.
 ///
-/// That rule justifies `@unchecked Sendable`: all mutation is private to this file and happens only through
-/// the noncopyable builder, which exists only while nothing but it and the pool refers to the access unit.
+/// This justifies `@unchecked Sendable`: only the noncopyable builder mutates an access unit, and a builder
+/// exists only while no object except its pool shares the access unit. All mutating members are private to
+/// this file.
 public final class AccessUnit: @unchecked Sendable {
     /// One NAL unit of the picture.
     public struct Unit: Equatable, Sendable {
@@ -20,8 +21,8 @@ public final class AccessUnit: @unchecked Sendable {
 
     /// The length of every start code in an access unit, in bytes.
     public static let startCodeLength = 4
-    /// Zeros after the bytes: libavcodec and libavformat read packets a word at a time, beyond their
-    /// end (`AV_INPUT_BUFFER_PADDING_SIZE`).
+    /// The number of zeros after the bytes. libavcodec and libavformat read packets a word at a time,
+    /// beyond the end (`AV_INPUT_BUFFER_PADDING_SIZE`).
     static let paddingLength = 64
 
     /// The picture's coding standard.
@@ -39,7 +40,7 @@ public final class AccessUnit: @unchecked Sendable {
     /// The number of bytes, start codes included.
     public fileprivate(set) var count = 0
 
-    /// Room for the bytes; the padding follows.
+    /// The memory for the bytes; the padding follows it.
     fileprivate var storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
     init(codec: Codec) { self.codec = codec }
@@ -67,7 +68,7 @@ public final class AccessUnit: @unchecked Sendable {
         storage = grown
     }
 
-    /// Zeroes the padding, for which there is always room after the storage.
+    /// Zeroes the padding, which is always allocated after the storage.
     fileprivate func pad() {
         guard let base = storage.baseAddress else { return }
         UnsafeMutableRawBufferPointer(start: base + count, count: Self.paddingLength)
@@ -85,16 +86,16 @@ public final class AccessUnit: @unchecked Sendable {
     }
 }
 
-/// The only writer of an `AccessUnit`; comes from an `AccessUnitPool`.
+/// The only writer of an `AccessUnit`. An `AccessUnitPool` makes builders.
 ///
 /// If a builder goes out of scope unfinished, its access unit returns to the pool.
 public struct AccessUnitBuilder: ~Copyable {
-    /// Room for more units than this is not kept from one picture to the next.
+    /// The largest list of units whose memory is kept from one picture to the next.
     static let retainedUnitCapacity = 1024
 
     private let accessUnit: AccessUnit
 
-    /// Takes over an access unit to which only the caller refers.
+    /// Takes over an access unit to which only the caller holds a reference.
     init(filling accessUnit: AccessUnit, maximumCapacity: Int) {
         accessUnit.reset(maximumCapacity: maximumCapacity)
         self.accessUnit = accessUnit
@@ -147,8 +148,8 @@ public struct AccessUnitBuilder: ~Copyable {
 // MARK: - Sequence parameter set
 
 extension AccessUnit {
-    /// The frame rate in the VUI of the access unit's first sequence parameter set; `nil` if there is no set,
-    /// or it has none. Reads the whole set and allocates: call it once per stream, not per picture.
+    /// The frame rate in the VUI of the access unit's first sequence parameter set; `nil` without such a
+    /// set or rate. Parses the whole set and allocates: use it once per stream, not once per picture.
     public var statedFrameRate: FrameRate? {
         guard let set = units.first(where: { $0.header.parameterSetKind == .sequence }) else { return nil }
         return withUnsafeBytes { buffer in
@@ -162,7 +163,8 @@ extension AccessUnit {
 }
 
 extension AccessUnit {
-    /// The NAL unit of the first sequence parameter set, without start code; `nil` if there is none. Allocates.
+    /// The NAL unit of the first sequence parameter set, without start code; `nil` if the access unit has
+    /// no such set. Allocates.
     public var sequenceParameterSet: [UInt8]? {
         guard let set = units.first(where: { $0.header.parameterSetKind == .sequence }) else { return nil }
         return withUnsafeBytes { Array($0[set.bytes]) }
@@ -171,12 +173,12 @@ extension AccessUnit {
 
 // MARK: - Pool
 
-/// Provides access units and reuses their storage, so that nothing is allocated in the steady state.
+/// Provides access units and reuses their storage, without allocations in the steady state.
 ///
-/// Used by one thread, the encode thread. The access units themselves may go to any thread. One is reused
-/// when only the pool still refers to it, which is checked when the next builder is requested.
+/// Only the encoding thread uses a pool. Access units may go to any thread. `makeBuilder()` reuses an
+/// access unit to which only the pool still holds a reference.
 public final class AccessUnitPool {
-    /// Storage that no recent picture needed is freed if it is larger than this, in bytes.
+    /// The size in bytes up to which storage is kept even if recent pictures were smaller.
     static let minimumRetainedCapacity = 64 << 10
 
     /// The access units' coding standard.
@@ -191,8 +193,8 @@ public final class AccessUnitPool {
     ///
     /// - Parameters:
     ///   - codec: the codec of the access units.
-    ///   - limit: how many access units are kept for reuse. Any beyond that are allocated and freed
-    ///     individually.
+    ///   - limit: how many access units are kept for reuse. Further access units are allocated and freed
+    ///     one by one.
     public init(codec: Codec, limit: Int = 64) {
         precondition(limit > 0, "a pool holds at least one access unit")
         self.codec = codec
@@ -208,15 +210,15 @@ public final class AccessUnitPool {
         AccessUnitBuilder(filling: takeAccessUnit(), maximumCapacity: maximumCapacity)
     }
 
-    /// Four times the largest recent access unit: room for a keyframe, but not for an outlier forever.
+    /// Four times the largest recent access unit: enough for a keyframe, while the storage of an outlier is
+    /// freed.
     private var maximumCapacity: Int { max(Self.minimumRetainedCapacity, 4 * recentPeak) }
 
     private func takeAccessUnit() -> AccessUnit {
         for _ in accessUnits.indices {
             let index = next
             next = next + 1 < accessUnits.count ? next + 1 : 0
-            // The pool holds the only reference, and only this thread can create another: nobody reads it any
-            // more.
+            // The pool holds the only reference and only this thread can copy it, so no reader is left.
             if isKnownUniquelyReferenced(&accessUnits[index]) {
                 let accessUnit = accessUnits[index]
                 recentPeak = max(recentPeak - recentPeak / 1024, accessUnit.count)

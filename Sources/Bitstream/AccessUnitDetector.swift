@@ -1,9 +1,9 @@
 /// Finds where access units begin, without access unit delimiters (H.264, 7.4.1.2.3 and 7.4.1.2.4; H.265,
 /// 7.4.2.4.4).
 ///
-/// Feed it every NAL unit of a stream in order; it keeps the parameter sets that it needs. Unreadable units,
-/// and slices whose parameter sets are missing, are assigned by what is known about them, so any input is
-/// safe. An access unit has one primary coded picture, so each field is its own access unit.
+/// Feed the detector every NAL unit of a stream in order; it keeps the parameter sets. For unreadable units
+/// and slices without parameter sets it decides by the elements that it can read, so any input is safe. An
+/// access unit has one primary coded picture, so each field is its own access unit.
 ///
 /// Use a detector, which is a value, in one thread at a time.
 public struct AccessUnitDetector: Sendable {
@@ -11,22 +11,22 @@ public struct AccessUnitDetector: Sendable {
     public enum Boundary: Hashable, Sendable {
         /// The unit begins an access unit, together with any undecided units before it.
         case begins
-        /// The unit belongs to the access unit of the previous unit; so do undecided units before it.
+        /// The unit belongs to the access unit of the previous unit, like any undecided units before it.
         case continues
         /// The unit belongs to the access unit of the unit after it (H.264's prefix NAL
         /// units, which precede each slice).
         case undecided
     }
 
-    /// The parameter sets in force, as far as they could be read.
+    /// The readable parameter sets in force.
     public private(set) var parameterSets: StreamParameterSets
-    /// Why the latest unit, a parameter set, was ignored: the previous set stays in force. `nil` for any
-    /// other unit.
+    /// Why the latest unit, a parameter set, was ignored, in which case the previous set stays in force;
+    /// `nil` for any other unit.
     public private(set) var parameterSetError: SyntaxError?
     /// Whether the picture of the current access unit is the second field of a frame, and the previous access
     /// unit was its first (H.264, 3.30: a complementary field pair). False until its first slice is fed.
     ///
-    /// Fields whose parameter sets are missing are not recognised; `memory_management_control_operation` 5,
+    /// Fields whose parameter sets are missing are not recognized; `memory_management_control_operation` 5,
     /// which comes late in the slice header, is ignored.
     public private(set) var isSecondField = false
 
@@ -56,10 +56,10 @@ public struct AccessUnitDetector: Sendable {
         return boundary
     }
 
-    /// Returns where the next NAL unit belongs, from its first bytes alone: the same as `next` for the whole
-    /// unit, if they contain the slice header up to the elements that show where a picture begins.
+    /// Returns where the next NAL unit belongs, judging by its first bytes. The result is that of `next` if
+    /// these bytes contain the slice header up to the elements that show where a picture begins.
     ///
-    /// Costs the same for any unit, because it does not parse parameter sets.
+    /// The cost does not depend on the unit, because parameter sets are not parsed.
     public func peek(_ beginning: RawSpan) -> Boundary {
         var copy = self
         return copy.place(beginning)
@@ -86,18 +86,18 @@ extension AccessUnitDetector {
 
     private mutating func continueAccessUnit() -> Boundary { isAtStart ? beginAccessUnit() : .continues }
 
-    /// For units that belong before a picture: after a slice they begin an access unit.
+    /// Places a unit that belongs before a picture: after a slice it begins an access unit.
     private mutating func leadPicture() -> Boundary {
         hasPicture ? beginAccessUnit() : continueAccessUnit()
     }
 
-    /// For slices.
+    /// Places a slice.
     private mutating func addSlice(beginsPicture: Bool) -> Boundary {
         defer { hasPicture = true }
         return hasPicture && beginsPicture ? beginAccessUnit() : continueAccessUnit()
     }
 
-    /// For the unit that ends a stream.
+    /// Places the unit that ends a stream.
     private mutating func endStream() -> Boundary {
         defer { isAtStart = true }
         return continueAccessUnit()
@@ -112,7 +112,8 @@ extension AccessUnitDetector {
         case .supplementalEnhancementInformation, .sequenceParameterSet, .pictureParameterSet,
             .accessUnitDelimiter:
             leadPicture()
-        // 14 to 18: of these, prefix NAL units precede slices, and may lie between two slices of a picture.
+        // Of types 14 to 18, only prefix NAL units may lie between two slices of a picture: they precede
+        // slices.
         case .prefix: hasPicture ? .undecided : continueAccessUnit()
         case let type where (15...18).contains(type.rawValue): leadPicture()
         case .endOfStream: endStream()
@@ -150,8 +151,8 @@ extension AccessUnitDetector {
 }
 
 extension AccessUnitDetector {
-    /// A picture begins with its first segment. If that is lost, the type and order of the next one show that
-    /// it does not belong to the previous picture.
+    /// A picture begins with its first segment. If the first segment is lost, the type or order of a later
+    /// segment differs from that of the previous picture.
     private mutating func addSegment(_ nalUnit: RawSpan) -> Boundary {
         let next = try? H265.PictureSegment(nalUnit, parameterSets.hevc)
         let isElsewhere = segment.flatMap { next?.belongsElsewhere(after: $0) } ?? false
@@ -172,7 +173,7 @@ extension RawSpan {
 // MARK: - Pictures of slices
 
 extension H264 {
-    /// What a slice states about its picture (7.4.1.2.4).
+    /// The elements of a slice that identify its picture (7.4.1.2.4).
     struct PictureSlice: Sendable {
         private let header: NALUnitHeader
         private let slice: SliceHeader
@@ -200,8 +201,8 @@ extension H264 {
         /// Whether the slice has the picture's first macroblock.
         var isAtOrigin: Bool { slice.first_mb_in_slice == 0 }
 
-        /// Whether this slice belongs to a different picture than an earlier slice, the first one read of its
-        /// picture. Both must be of primary coded pictures.
+        /// Whether this slice belongs to a different picture than `first`, the first readable slice of the
+        /// current picture. Both slices must belong to primary coded pictures.
         func beginsPicture(after first: PictureSlice) -> Bool {
             if slice.pic_parameter_set_id != first.slice.pic_parameter_set_id
                 || isReference != first.isReference || isIDR != first.isIDR
@@ -227,15 +228,14 @@ extension H264 {
 }
 
 extension H264.SliceHeader.Picture {
-    /// Whether an element's value shows that the other slice is not of the same picture.
+    /// Whether an element differs that is equal in all slices of a picture.
     fileprivate func differs(from other: Self) -> Bool {
         if frame_num != other.frame_num || field_pic_flag != other.field_pic_flag
             || bottom_field_flag != other.bottom_field_flag || idr_pic_id != other.idr_pic_id
         {
             return true
         }
-        // Elements that only one type of picture order count has are equal in all pictures of the other
-        // types.
+        // Elements of one type of picture order count are constant in streams of the other types.
         return pic_order_cnt_lsb != other.pic_order_cnt_lsb
             || delta_pic_order_cnt_bottom != other.delta_pic_order_cnt_bottom
             || delta_pic_order_cnt != other.delta_pic_order_cnt
@@ -243,10 +243,10 @@ extension H264.SliceHeader.Picture {
 }
 
 extension H265 {
-    /// What a slice segment states about its picture (7.4.2.2, 7.4.7.1).
+    /// The elements of a slice segment that identify its picture (7.4.2.2, 7.4.7.1).
     struct PictureSegment: Sendable {
         private let type: NALUnitType
-        /// Nil in dependent segments, and if the parameter sets are missing.
+        /// The low bits of the picture order count; nil in dependent segments and without parameter sets.
         private let order: Int?
 
         /// Reads a slice segment NAL unit, given without start code, with the sets in force.
@@ -260,8 +260,8 @@ extension H265 {
             }
         }
 
-        /// Whether this segment, which is not the first of a picture, belongs to a different picture than an
-        /// earlier one: then the first segment of its picture is missing.
+        /// Whether this segment, which does not begin a picture, belongs to a different picture than an
+        /// earlier segment. The first segment of its picture is then missing.
         func belongsElsewhere(after first: PictureSegment) -> Bool {
             if type != first.type { return true }
             guard let order, let other = first.order else { return false }

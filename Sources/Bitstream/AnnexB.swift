@@ -1,8 +1,8 @@
 /// Splits an Annex B byte stream (ITU-T H.264 and H.265, Annex B) into its NAL units as bytes arrive.
 ///
 /// Chunks may be of any size, and the result does not depend on where they end. A NAL unit that lies in one
-/// chunk together with the next start code is delivered without a copy; others are gathered in a buffer that
-/// never grows beyond the limit.
+/// chunk together with the next start code is delivered without a copy. Other units are gathered in a
+/// buffer that never grows beyond the limit.
 ///
 ///     var parser = AnnexBParser(maximumUnitByteCount: 8 << 20)
 ///     while let chunk = source.read() {
@@ -13,14 +13,14 @@
 ///     }
 ///     try parser.finish { result, nalUnit in … }
 ///
-/// Every byte of the stream is accounted for once: in a unit's leading zeros, its start code, its bytes, its
-/// trailing zeros, or in an error in place of a unit. Any input is safe.
+/// Every byte of the stream counts exactly once: in a unit's leading zeros, start code, bytes or trailing
+/// zeros, or in an error in place of a unit. Any input is safe.
 ///
 /// Use a parser, which is a value, in one thread at a time.
 public struct AnnexBParser: Sendable {
     /// Where a NAL unit lies in the stream.
     public struct Unit: Hashable, Sendable {
-        /// Position in the stream of the unit's first byte, which is its header's.
+        /// Position of the unit's header in the stream.
         public fileprivate(set) var offset = 0
         /// Number of bytes from the header to the last byte that is not zero: no NAL unit ends in a zero byte
         /// (7.4.1).
@@ -42,18 +42,18 @@ public struct AnnexBParser: Sendable {
     public private(set) var byteCount = 0
 
     /// The current unit, without its trailing zeros. Before the first start code it stands for the bytes
-    /// there and has a start code of length 0.
+    /// outside units and has a start code of length 0.
     private var current = Unit()
-    /// The number of zeros at the end of the parsed bytes. They may belong to the unit, trail it, or begin a
-    /// start code: the next bytes decide.
+    /// The number of zeros at the end of the parsed bytes. The next bytes decide whether the zeros belong
+    /// to the unit, trail it, or begin a start code.
     private var zeroCount = 0
     /// The first bytes of the current unit from earlier chunks, up to the limit.
     private var gathered: [UInt8] = []
 
     /// Creates a parser at the start of a stream.
     ///
-    /// - Parameter maximumUnitByteCount: the size in bytes beyond which a unit is an error, at least 1; also
-    ///   the memory that the parser may take.
+    /// - Parameter maximumUnitByteCount: the largest accepted unit in bytes, at least 1; also the limit of
+    ///   the parser's buffer.
     public init(maximumUnitByteCount: Int) {
         precondition(maximumUnitByteCount > 0, "a NAL unit has at least one byte")
         self.maximumUnitByteCount = maximumUnitByteCount
@@ -67,9 +67,9 @@ public struct AnnexBParser: Sendable {
     /// - Parameters:
     ///   - chunk: any number of bytes.
     ///   - isLast: whether the stream ends with this chunk. The parser is then ready for another stream.
-    ///   - body: called with each unit's position and its bytes, never empty and only valid during the call;
-    ///     or with an error in place of a unit, and the first bytes of a unit that is too large.
-    /// - Throws: what `body` throws, which ends parsing: the parser is of no further use then.
+    ///   - body: called with each unit's position and its bytes, which are not empty and only valid during
+    ///     the call; or with an error, and the first bytes of a unit that is too large.
+    /// - Throws: what `body` throws. The parser cannot be used after that.
     public mutating func parse<Failure: Error>(
         _ chunk: RawSpan, isLast: Bool = false,
         _ body: (Result<Unit, AnnexBError>, RawSpan) throws(Failure) -> Void
@@ -90,9 +90,9 @@ public struct AnnexBParser: Sendable {
         byteCount = isLast ? 0 : byteCount + chunk.byteCount
     }
 
-    /// Provides the bytes, so far, of the unit that continues in the next chunk, without the zeros at their
-    /// end, which are still undecided. There are none before the first start code.
-    /// - Parameter body: called with the unit's position, as far as it is known, and its bytes.
+    /// Provides the bytes read so far of the unit that continues in the next chunk, without undecided zeros
+    /// at their end. Before the first start code there are no bytes.
+    /// - Parameter body: called with the known part of the unit's position, and its bytes.
     /// - Throws: what `body` throws.
     public func withPendingBytes<Failure: Error>(
         _ body: (Unit, RawSpan) throws(Failure) -> Void
@@ -111,9 +111,9 @@ public struct AnnexBParser: Sendable {
 }
 
 extension AnnexBParser {
-    /// Decides what the zeros at the end of earlier chunks belong to.
+    /// Decides whether the zeros at the end of earlier chunks belong to the unit or to a start code.
     ///
-    /// - Returns: the position in the chunk of the first byte that was not needed for that.
+    /// - Returns: the position in the chunk of the first unused byte.
     private mutating func resolveZeros<Failure: Error>(
         with chunk: RawSpan, _ body: (Result<Unit, AnnexBError>, RawSpan) throws(Failure) -> Void
     ) throws(Failure) -> Int {
@@ -131,7 +131,7 @@ extension AnnexBParser {
 
     /// Delivers the current unit, which ends in `part`, and begins the one after the start code found.
     ///
-    /// `part` has the rest of its bytes; the `zeroCount` zeros before the start code are not part of it.
+    /// `part` contains the rest of the unit, without the `zeroCount` zeros before the start code.
     private mutating func finishUnit<Failure: Error>(
         with part: RawSpan, nextOffset: Int,
         _ body: (Result<Unit, AnnexBError>, RawSpan) throws(Failure) -> Void
@@ -150,7 +150,7 @@ extension AnnexBParser {
         begin(next)
     }
 
-    /// Delivers the rest when the stream ends with `part` and `zeroCount` zeros.
+    /// Delivers the last unit: the stream ends with `part` and `zeroCount` zeros.
     private mutating func finishStream<Failure: Error>(
         with part: RawSpan, _ body: (Result<Unit, AnnexBError>, RawSpan) throws(Failure) -> Void
     ) throws(Failure) {
@@ -198,7 +198,7 @@ extension AnnexBParser {
         return nil
     }
 
-    /// Adds bytes to the current unit, and keeps them as far as the limit allows.
+    /// Adds bytes to the current unit, and stores them up to the limit.
     private mutating func extend(by part: RawSpan) {
         current.byteCount += part.byteCount
         let room = reserveRoom(for: part.byteCount)
@@ -243,11 +243,11 @@ extension RawSpan {
 
 // MARK: - Errors
 
-/// Something in an Annex B byte stream that cannot be delivered as a NAL unit.
+/// A part of an Annex B byte stream that is not a deliverable NAL unit.
 ///
-/// The stream continues after it: a caller may note the error and continue with the next unit.
+/// Parsing can go on: a caller may record the error and continue with the next unit.
 public struct AnnexBError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kinds of error.
     public enum Reason: Hashable, Sendable {
         /// Bytes before the first start code, or a stream without any start code: not Annex B.
         case bytesOutsideUnits
@@ -257,7 +257,7 @@ public struct AnnexBError: Error, Hashable, Sendable, CustomStringConvertible {
         case unitTooLarge(limit: Int)
     }
 
-    /// What is wrong.
+    /// The kind of error.
     public let reason: Reason
     /// The position in the stream; bytes outside units have a start code of length 0.
     public let unit: AnnexBParser.Unit
@@ -268,7 +268,7 @@ public struct AnnexBError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One line: the offset and the problem there.
     public var description: String { "offset \(offset): \(problem)" }
 
-    /// What is wrong, in words.
+    /// The problem in words.
     public var problem: String {
         let byteCount = unit.byteCount + unit.trailingZeroCount
         return switch reason {
@@ -282,9 +282,9 @@ public struct AnnexBError: Error, Hashable, Sendable, CustomStringConvertible {
 
 // MARK: - Writing
 
-/// Writes NAL units with start codes of 4 bytes (Annex B), and refuses those that could not be read back.
+/// Writes NAL units with start codes of 4 bytes (Annex B), and refuses units that could not be read back.
 public struct AnnexBWriter: Sendable {
-    /// A unit that an Annex B stream cannot carry. Encoders do not produce such units, but length-prefixed
+    /// Why an Annex B stream cannot carry a unit. Encoders do not produce such units, but length-prefixed
     /// streams can contain them.
     public enum Unrepresentable: Error, Hashable, Sendable, CustomStringConvertible {
         /// The unit has no bytes.
@@ -294,7 +294,7 @@ public struct AnnexBWriter: Sendable {
         /// The unit contains `00 00 01` at this position: emulation prevention is missing.
         case startCode(position: Int)
 
-        /// One line: why.
+        /// The reason, in one line.
         public var description: String {
             switch self {
             case .empty: "an empty NAL unit has no place in Annex B"
@@ -310,7 +310,7 @@ public struct AnnexBWriter: Sendable {
 
     /// Appends a start code and a NAL unit.
     ///
-    /// - Throws: if the unit could not be read back unchanged. Nothing is appended then.
+    /// - Throws: if the unit could not be read back unchanged. The stream is then unchanged.
     public func append(_ nalUnit: RawSpan, to stream: inout [UInt8]) throws(Unrepresentable) {
         guard !nalUnit.isEmpty else { throw .empty }
         let last = nalUnit.unsafeLoad(fromByteOffset: nalUnit.byteCount - 1, as: UInt8.self)

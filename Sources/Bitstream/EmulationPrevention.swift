@@ -1,10 +1,10 @@
 /// Emulation prevention: the bytes 03 that prevent start codes inside NAL units (7.3.1, 7.4.1).
 public enum EmulationPrevention {
     /// Whether a NAL unit, given without start code and trailing zeros, contains bytes that emulation
-    /// prevention rules out: 00 00 00 or 00 00 02 (7.4.1). A block of zeros in place of lost data does.
+    /// prevention rules out: 00 00 00 or 00 00 02 (7.4.1), such as a block of zeros in place of lost data.
     public static func isBroken(in nalUnit: RawSpan) -> Bool {
         nalUnit.withUnsafeBytes { bytes in
-            // One of two zeros in a row is at an odd position.
+            // Tests odd positions only: one of two adjacent zeros is at an odd position.
             var position = 1
             while position < bytes.count {
                 if bytes[position] == 0 {

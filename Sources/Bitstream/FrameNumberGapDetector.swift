@@ -1,5 +1,5 @@
 /// Finds pictures that are missing from an H.264 stream by `frame_num` (7.4.3). H.265 does not number
-/// pictures, so nothing is found there, and a decoder only notices a missing reference.
+/// pictures: only its decoder notices a missing reference.
 ///
 /// Use a detector, which is a value, in one thread at a time.
 public struct FrameNumberGapDetector: Sendable {
@@ -10,8 +10,8 @@ public struct FrameNumberGapDetector: Sendable {
 
     /// Takes the stream's next NAL unit, given without start code. Only slices are examined.
     ///
-    /// - Parameter parameterSets: the sets in force for it.
-    /// - Returns: whether reference pictures are missing before it. An unreadable slice reveals nothing.
+    /// - Parameter parameterSets: the sets in force for the unit.
+    /// - Returns: whether reference pictures are missing before the unit; false for an unreadable slice.
     public mutating func followsGap(_ nalUnit: RawSpan, parameterSets: StreamParameterSets) -> Bool {
         guard case .h264(let header)? = NALUnitHeader(of: nalUnit, codec: parameterSets.codec),
             header.nal_unit_type.isSlice, let start = try? H264.SliceHeader(nalUnit)

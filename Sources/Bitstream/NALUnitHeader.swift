@@ -16,14 +16,15 @@ extension Codec: CustomStringConvertible {
     }
 }
 
-/// The start of a NAL unit of either codec: its content, and whether it is plausible.
+/// The header of a NAL unit of either codec.
 public enum NALUnitHeader: Hashable, Sendable {
     /// One byte of H.264 (7.3.1).
     case h264(H264.NALUnitHeader)
     /// Two bytes of H.265 (7.3.1.2).
     case hevc(H265.NALUnitHeader)
 
-    /// Reads the header of a NAL unit, given without start code; `nil` if the unit is shorter than that.
+    /// Reads the header of a NAL unit, given without start code; `nil` if the unit is shorter than a
+    /// header.
     public init?(of nalUnit: RawSpan, codec: Codec) {
         switch codec {
         case .h264:
@@ -83,8 +84,8 @@ public enum NALUnitHeader: Hashable, Sendable {
         }
     }
 
-    /// Whether decoding can begin with the slice's picture: an IDR picture, or another of H.265's random access
-    /// points.
+    /// Whether decoding can begin with the slice's picture: an IDR picture, or any random access point of
+    /// H.265.
     public var isEntryPoint: Bool {
         switch self {
         case .h264: isIDR
@@ -120,8 +121,8 @@ public enum NALUnitHeader: Hashable, Sendable {
 // MARK: - Names and oddities
 
 extension NALUnitHeader {
-    /// The standard's short name of the type: `IDR_W_RADL` in H.265; in H.264, whose types have none, the
-    /// name that its syntax tables use.
+    /// The standard's short name of the type: `IDR_W_RADL` in H.265; in H.264, whose standard has no short
+    /// names, the usual name.
     public var shortName: String {
         switch self {
         case .hevc(let header): header.nal_unit_type.name
@@ -137,7 +138,7 @@ extension NALUnitHeader {
         }
     }
 
-    /// What the standards do not allow in a header.
+    /// Violations of the standard in the header, and types that decoders ignore.
     var oddities: [String] {
         var oddities: [String] = []
         if forbidden_zero_bit { oddities.append("forbidden_zero_bit is set: a damaged NAL unit") }
@@ -170,7 +171,7 @@ extension NALUnitHeader {
         return isSlice
     }
 
-    /// Whether the unit is a parameter set of any distinguished kind.
+    /// Whether the inspection catalogs the unit: a parameter set, a subset SPS or an SPS extension.
     var isCatalogued: Bool {
         if case .h264(let header) = self, [13, 15].contains(header.nal_unit_type.rawValue) { return true }
         return isParameterSet

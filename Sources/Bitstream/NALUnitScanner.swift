@@ -1,18 +1,19 @@
 /// Walks the NAL units of one contiguous Annex B buffer (ITU-T H.264 and H.265, Annex B), without allocating.
 ///
-/// The scanner only holds a position; pass the bytes to every call:
+/// The scanner stores only a position; pass the bytes to every call:
 ///
 ///     var scanner = NALUnitScanner()
 ///     while let unit = scanner.next(in: packet) {
 ///         let bytes = packet.extracting(unit.bytes)
 ///     }
 ///
-/// Pass the same bytes each time. Other bytes give meaningless units, but never an access out of bounds.
+/// Pass the same bytes each time. Other bytes give meaningless units, but never cause an access out of
+/// bounds.
 public struct NALUnitScanner: Sendable {
     /// Where one NAL unit lies in the scanned bytes.
     public struct Location: Equatable, Sendable {
-        /// The NAL unit from its header to its last byte that is not zero; empty if two start codes follow
-        /// each other. `trailing_zero_8bits` belong to no unit: no NAL unit ends in a zero byte (7.4.1).
+        /// The NAL unit from its header to its last byte that is not zero; empty between two adjacent start
+        /// codes. `trailing_zero_8bits` belong to no unit: no NAL unit ends in a zero byte (7.4.1).
         public var bytes: Range<Int>
         /// Length of the start code before the unit in bytes: 3, or 4 with a `zero_byte`.
         public var startCodeLength: Int
@@ -21,10 +22,10 @@ public struct NALUnitScanner: Sendable {
         public var startCodeOffset: Int { bytes.lowerBound - startCodeLength }
     }
 
-    /// Position of the `00 00 01` found last; `nil` before the first call.
+    /// Position of the latest `00 00 01`; `nil` before the first call.
     private var startCode: Int?
 
-    /// Creates a scanner that begins at the first start code, whatever precedes it.
+    /// Creates a scanner that begins at the first start code and skips any bytes before it.
     public init() {}
 
     /// The next NAL unit, or `nil` after the last one.
@@ -43,25 +44,25 @@ public struct NALUnitScanner: Sendable {
     }
 }
 
-/// The search for `00 00 01`, which every byte of every picture passes through.
+/// The search for `00 00 01`. It reads every byte of every picture, so it compares 64 positions at a time.
 enum StartCodeSearch {
     private typealias Block = SIMD16<UInt8>
 
-    /// Position of the first `00 00 01` at or after `offset`; the number of bytes if there is none.
+    /// Position of the first `00 00 01` at or after `offset`, or the number of bytes without a match.
     ///
     /// Precondition: `offset` is in `0...bytes.byteCount`.
     static func firstStartCode(in bytes: RawSpan, from offset: Int) -> Int {
         bytes.withUnsafeBytes { firstStartCode(in: $0, from: offset) }
     }
 
-    /// Position of the first `00 00 01` at or after `offset`; the number of bytes if there is none.
+    /// Position of the first `00 00 01` at or after `offset`, or the number of bytes without a match.
     ///
     /// Precondition: `offset` is in `0...bytes.count`.
     static func firstStartCode(in bytes: UnsafeRawBufferPointer, from offset: Int) -> Int {
         guard let base = bytes.baseAddress else { return bytes.count }
         let count = bytes.count
         var position = offset
-        // The test of a group reads two bytes beyond the positions that it tests.
+        // Testing a group reads two bytes beyond the group.
         while position + groupByteCount + 2 <= count {
             let pointer = base + position
             if holdsZeros(at: pointer), let found = startCode(inGroupAt: pointer) {
@@ -76,7 +77,7 @@ enum StartCodeSearch {
         return count
     }
 
-    /// Positions that are tested together.
+    /// The number of positions in a group, which are tested together.
     private static let groupByteCount = 64
 
     /// Whether a pair of zeros begins at one of the positions of a group. Reads 65 bytes.
@@ -87,7 +88,7 @@ enum StartCodeSearch {
         return hasZero(minimum(first, second))
     }
 
-    /// Zero in exactly those lanes where a pair of zeros begins. Reads 17 bytes.
+    /// Zero in the lanes where a pair of zeros begins, and nowhere else. Reads 17 bytes.
     @inline(__always)
     private static func zeroPairs(at pointer: UnsafeRawPointer) -> Block {
         pointer.loadUnaligned(as: Block.self) | (pointer + 1).loadUnaligned(as: Block.self)

@@ -8,12 +8,12 @@ public struct ParameterSets: Sendable {
         public let id: Int
         /// The NAL unit, without start code and with its emulation prevention bytes.
         public let nalUnit: [UInt8]
-        /// The id of the set that it refers to: a picture's sequence, an H.265 sequence's video parameter
-        /// set; `nil` for a set that refers to none.
+        /// The id of the set that this set refers to: the SPS of a PPS, the VPS of an H.265 SPS; `nil` for
+        /// a set without a reference.
         public let referredID: Int?
     }
 
-    /// The largest parameter set accepted, in bytes; real ones have a few dozen. Bounds the memory that a
+    /// The largest parameter set accepted, in bytes; real ones have a few dozen. Limits the memory that a
     /// malicious stream can occupy.
     public static let maximumByteCount = 16 << 10
 
@@ -31,7 +31,7 @@ public struct ParameterSets: Sendable {
 
     /// The sets among the NAL units of an Annex B byte string such as an encoder's extradata.
     ///
-    /// Units of other types are skipped; if two sets have the same id, the later one counts.
+    /// Other units are skipped; of two sets with the same id, the later set counts.
     public init(annexB bytes: RawSpan, codec: Codec) throws(SyntaxError) {
         self.init(codec: codec)
         var scanner = NALUnitScanner()
@@ -42,17 +42,17 @@ public struct ParameterSets: Sendable {
         }
     }
 
-    /// Whether there are no sets.
+    /// Whether the collection has no sets.
     public var isEmpty: Bool { video.isEmpty && sequence.isEmpty && picture.isEmpty }
 
-    /// Whether a picture can be decoded with these: there are sets of each of the codec's kinds, and every
-    /// set refers to one in this collection.
+    /// Whether a picture can be decoded: the collection has sets of all kinds of the codec, and every set
+    /// refers to a set in the collection.
     public var isComplete: Bool {
         !sequence.isEmpty && !picture.isEmpty && picture.refersOnly(to: sequence)
             && (codec == .h264 || !video.isEmpty && sequence.refersOnly(to: video))
     }
 
-    /// The sets except those that refer to a missing one: no picture can use them. Such a set may be a
+    /// The sets without orphans. An orphan refers to a missing set, so no picture can use it; it may be a
     /// damaged or foreign unit.
     public var withoutOrphans: ParameterSets {
         var sets = self
@@ -61,8 +61,8 @@ public struct ParameterSets: Sendable {
         return sets
     }
 
-    /// The sets as one Annex B byte string, each with a start code of 4 bytes; sets come after those that
-    /// they refer to.
+    /// The sets as one Annex B byte string, each with a start code of 4 bytes; each set follows the set
+    /// that it refers to.
     public var annexB: [UInt8] {
         var bytes: [UInt8] = []
         for element in video + sequence + picture { bytes += [0, 0, 0, 1] + element.nalUnit }
@@ -83,8 +83,8 @@ public struct ParameterSets: Sendable {
     /// Allocates nothing if the same set is already present.
     ///
     /// - Returns: whether anything changed.
-    /// - Throws: if the unit is not a parameter set, its ids can't be read, or it is larger than
-    ///   `maximumByteCount`. The sets are unchanged then.
+    /// - Throws: if the unit is not a parameter set, has unreadable ids, or is larger than
+    ///   `maximumByteCount`. The collection is then unchanged.
     @discardableResult
     public mutating func insert(_ nalUnit: RawSpan) throws(SyntaxError) -> Bool {
         let ids = try ParameterSetIDs(nalUnit, codec: codec)
@@ -113,7 +113,7 @@ public struct ParameterSets: Sendable {
         return true
     }
 
-    /// Whether both have sets under the same ids, whatever their content.
+    /// Whether both collections have the same ids; the content may differ.
     func hasSameIDs(as other: ParameterSets) -> Bool {
         video.elementsEqual(other.video) { $0.id == $1.id }
             && sequence.elementsEqual(other.sequence) { $0.id == $1.id }
@@ -131,7 +131,7 @@ extension [ParameterSets.Element] {
 }
 
 extension ParameterSets.Element {
-    /// Whether the set that it refers to is one of `others`.
+    /// Whether this set refers to one of `others`.
     fileprivate func refers(to others: [ParameterSets.Element]) -> Bool {
         others.contains { $0.id == referredID }
     }
@@ -156,9 +156,9 @@ extension ParameterSets {
 
 // MARK: - Ids
 
-/// The ids at the start of a parameter set of either codec, which suffice to cache it.
+/// The ids at the start of a parameter set of either codec: all that caching the set needs.
 struct ParameterSetIDs: Equatable {
-    /// What a parameter set describes, in the order in which sets refer to each other.
+    /// The kinds of parameter set, in the order in which sets refer to each other.
     enum Kind: Int {
         /// H.265's layers and sub-layers (VPS).
         case video
@@ -168,11 +168,11 @@ struct ParameterSetIDs: Equatable {
         case picture
     }
 
-    /// Which kind of set.
+    /// The kind of the set.
     let kind: Kind
     /// The set's own id.
     let id: Int
-    /// The id of the set that it refers to: a picture's sequence, an H.265 sequence's video parameter set.
+    /// The id of the set that this set refers to: the SPS of a PPS, the VPS of an H.265 SPS.
     let referredID: Int?
 
     /// Reads the ids of a parameter set NAL unit, given without start code. Allocates nothing.
@@ -228,7 +228,7 @@ struct ParameterSetIDs: Equatable {
 }
 
 extension NALUnitHeader {
-    /// Which kind of parameter set the unit is; `nil` if it is none of the base layer's.
+    /// The kind of parameter set that the unit contains; `nil` for other units and other layers.
     var parameterSetKind: ParameterSetIDs.Kind? {
         switch self {
         case .h264(let header):

@@ -1,9 +1,9 @@
-/// Computes the pictures' order counts, by which decoders sort them into output order (H.264, 8.2.1; H.265,
-/// 8.3.1).
+/// Computes the picture order counts by which decoders sort pictures into output order (H.264, 8.2.1;
+/// H.265, 8.3.1).
 ///
 /// Counts are comparable within one coded video sequence, which begins with an IDR picture or, in H.265,
-/// another picture that needs nothing before it. `memory_management_control_operation` 5, which comes late in
-/// H.264's slice headers, is ignored. Any values are safe.
+/// another picture that starts decoding. `memory_management_control_operation` 5, which comes late in the
+/// slice headers of H.264, is ignored. Any values are safe.
 public struct PictureOrderCounter: Sendable {
     /// A picture's place in output order.
     public struct Order: Equatable, Sendable {
@@ -18,7 +18,7 @@ public struct PictureOrderCounter: Sendable {
         }
     }
 
-    /// The high and low bits of the latest count that later ones are based on.
+    /// The high and low bits of the latest count that later counts are based on.
     private var previous = (high: 0, low: 0)
     /// `prevFrameNum` and `prevFrameNumOffset` of H.264.
     private var previousFrame = (number: 0, offset: 0)
@@ -31,8 +31,8 @@ public struct PictureOrderCounter: Sendable {
     ///
     /// - Parameters:
     ///   - nalUnit: the slice, without start code.
-    ///   - parameterSets: those in force.
-    /// - Returns: `nil` if the slice can't be read, or its parameter sets are missing.
+    ///   - parameterSets: the parameter sets in force.
+    /// - Returns: `nil` for an unreadable slice or missing parameter sets.
     public mutating func next(_ nalUnit: RawSpan, _ parameterSets: StreamParameterSets) -> Order? {
         switch NALUnitHeader(of: nalUnit, codec: parameterSets.codec) {
         case .h264(let header)?: next(nalUnit, header, parameterSets.h264)
@@ -148,14 +148,15 @@ extension H264.SequenceParameterSet.PictureOrderCountCycle {
 
 // MARK: - Reordering
 
-/// How far pictures may move between decoding order and output order.
+/// The distance that pictures may move between decoding order and output order.
 public struct PictureReordering: Sendable, Equatable {
-    /// How many pictures precede another in decoding order and follow it in output order, as the stream
-    /// declares: 0 to 16; `nil` if it does not, which H.264 allows.
+    /// The declared number of pictures that precede a picture in decoding order and follow it in output
+    /// order: 0 to 16; `nil` without a declaration, which is optional in H.264.
     public let declaredDepth: Int?
-    /// The largest number possible, whatever the stream declares: 0 if its syntax allows only one order.
+    /// The largest possible number of such pictures, whatever the stream declares: 0 if its syntax allows
+    /// only one order.
     public let maximumDepth: Int
-    /// Whether frames may be coded as two fields, each its own access unit.
+    /// Whether frames may be coded as two fields, each with its own access unit.
     public let hasFields: Bool
 
     /// The most frames that a decoder holds, at any level (H.264, A.3.1; H.265, A.4.2).

@@ -1,7 +1,7 @@
 /// Reads syntax elements from a NAL unit bit by bit, skipping the emulation prevention bytes (7.3.1, 7.4.1).
 ///
 /// Every read is checked against the end of the NAL unit: any input gives values or a `SyntaxError`. The
-/// reader borrows the bytes and must not outlive the call that provided them, which is why it is internal.
+/// reader borrows the bytes and must not outlive the call that provides them, so it is internal.
 struct RBSPReader {
     private let bytes: UnsafeRawBufferPointer
     private let recorder: SyntaxRecorder?
@@ -15,7 +15,7 @@ struct RBSPReader {
 
     /// Reads `bytes`, a NAL unit without start code, from after its header of `headerLength` bytes.
     ///
-    /// - Parameter recorder: receives every syntax element; without one nothing is allocated.
+    /// - Parameter recorder: receives every syntax element; without a recorder nothing is allocated.
     init(_ bytes: UnsafeRawBufferPointer, headerLength: Int, recorder: SyntaxRecorder? = nil) {
         self.bytes = bytes
         self.recorder = recorder
@@ -24,7 +24,7 @@ struct RBSPReader {
         byteOffset = min(headerLength, bytes.count)
     }
 
-    /// The position of the last one, ignoring cabac_zero_words after it; 0 if there is none.
+    /// The position of the last one bit, ignoring cabac_zero_words after it; 0 if all bits are zero.
     private static func stopBitOffset(of bytes: UnsafeRawBufferPointer) -> Int {
         var last = bytes.count - 1
         while last >= 0 {
@@ -71,7 +71,7 @@ struct RBSPReader {
         return currentByte >> UInt8(bitsLeft) & 1
     }
 
-    /// The next bits as a number; `nil` if the NAL unit ends before.
+    /// The next bits as a number; `nil` if the NAL unit has fewer bits.
     private mutating func nextBits(_ bitCount: Int) -> Int? {
         var (value, missing) = (0, bitCount)
         while missing > 0 {
@@ -88,8 +88,8 @@ struct RBSPReader {
         SyntaxError(element: element, reason: reason, bitOffset: bitOffset)
     }
 
-    /// u(1) as a flag. Up to three subscripts belong to an element's name; passing an array would allocate
-    /// for each element, even if nothing records it.
+    /// u(1) as a flag. An element's name has up to three subscripts, passed one by one: an array would
+    /// allocate for each element, even without a recorder.
     mutating func flag(_ element: String, _ first: Int? = nil, _ second: Int? = nil, _ third: Int? = nil)
         throws(SyntaxError) -> Bool
     {
@@ -167,13 +167,13 @@ struct RBSPReader {
             guard leadingZeroBits <= 32 else { throw error(element, .invalidExpGolombCode) }
             if bitsLeft > 0 { break }
         }
-        // Consumes the one after the zeros.
+        // Consumes the one bit after the zeros.
         bitsLeft -= 1
         guard let suffix = nextBits(leadingZeroBits) else { throw error(element, .truncated) }
         return ((1 << leadingZeroBits) - 1 + suffix, 2 * leadingZeroBits + 1)
     }
 
-    /// Whether the next eight bits are ones; false at the end.
+    /// Whether the next eight bits are all set; false at the end.
     var isNextByteAllOnes: Bool {
         var rest = self
         return rest.nextBits(8) == 0xFF
@@ -193,8 +193,8 @@ struct RBSPReader {
         return part
     }
 
-    /// Elements of 8 bits that count from 0, as many as the bytes that are left. Only the first
-    /// `SyntaxRecorder.maximumRun` are recorded.
+    /// The remaining bytes as elements of 8 bits with subscripts from 0. Only the first
+    /// `SyntaxRecorder.maximumRun` elements are recorded.
     mutating func remainingBytes(_ element: String) -> [UInt8] {
         var values: [UInt8] = []
         if recorder == nil, bitsLeft == 0 {
@@ -212,7 +212,7 @@ struct RBSPReader {
         }
     }
 
-    /// more_rbsp_data() (7.2): whether anything but the trailing bits is left.
+    /// more_rbsp_data() (7.2): whether data is left before the trailing bits.
     var hasMoreData: Bool { bitOffset < stopBitOffset }
 }
 
@@ -220,7 +220,7 @@ struct RBSPReader {
 
 /// A violation of the syntax of the structure being read.
 public struct SyntaxError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kinds of error.
     public enum Reason: Equatable, Sendable {
         /// The NAL unit ends within the element.
         case truncated
@@ -228,17 +228,17 @@ public struct SyntaxError: Error, Equatable, Sendable, CustomStringConvertible {
         case outOfRange(value: Int, allowed: ClosedRange<Int>)
         /// An Exp-Golomb code with more than 32 leading zero bits.
         case invalidExpGolombCode
-        /// The NAL unit is of another type than expected.
+        /// The NAL unit has an unexpected type.
         case unexpectedType(UInt8)
-        /// The NAL unit is larger than any valid one of its kind.
+        /// The NAL unit is larger than any valid unit of its kind.
         case tooLarge(byteCount: Int, limit: Int)
         /// The cropping rectangle leaves nothing of the picture.
         case croppedAway
     }
 
-    /// The syntax element, under its name in the standard.
+    /// The syntax element's name in the standard.
     public let element: String
-    /// What is wrong with it.
+    /// The kind of error.
     public let reason: Reason
     /// Where reading stopped: bits from the start of the NAL unit's header, emulation prevention bytes
     /// included.

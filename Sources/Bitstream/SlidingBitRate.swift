@@ -2,23 +2,26 @@ import CamPlatform
 
 /// The bits of a stream in a window of capture time that slides by access unit.
 ///
-/// Stores the window's access units, and allocates only when there are more of them than ever before.
+/// Stores the window's access units, and allocates only when the number of access units reaches a new
+/// maximum.
 public struct SlidingBitRate: Sendable {
     /// The window's length.
     public let window: Duration
     /// Bits of all access units so far.
     public private(set) var totalBits = 0
-    /// The most bits in any window so far, without access units that may still be reordered, until `finish`.
+    /// The most bits in any window so far. Until `finish`, access units that may still be reordered do not
+    /// count.
     public private(set) var largestWindow = 0
 
     /// The access units that a window may still contain, by capture time: a ring that begins at `start`.
     private var units: [Unit]
     private var start = 0
     private var count = 0
-    /// How many of them are in the window that ends at the latest settled one, and their bits.
+    /// The number of settled access units, which form the window that ends at the latest of them, and the
+    /// bits of that window.
     private var settledCount = 0
     private var windowBits = 0
-    /// How many may still be followed by one that was captured earlier.
+    /// The number of latest access units that may still be followed by an earlier capture.
     private let reordering: Int
 
     private struct Unit {
@@ -26,13 +29,12 @@ public struct SlidingBitRate: Sendable {
         var bits = 0
     }
 
-    /// Keeps a stopped clock from growing it without bound: a minute at 1000 frames a second.
+    /// The largest ring, a minute at 1000 frames a second: limits the memory while the clock stands still.
     private static let mostUnits = 1 << 16
 
-    /// - Parameters:
-    ///   - window: its length, at least a nanosecond.
-    ///   - reordering: how many access units may precede one that was captured earlier: B pictures in a row,
-    ///     0 … 16.
+    /// - Parameters: - window: the window's length, at least a nanosecond.
+    ///   - reordering: how many access units may precede an earlier capture: consecutive B pictures, 0 …
+    ///     16.
     ///   - framesPerSecond: the expected rate, to reserve room for a window's access units.
     public init(window: Duration, reordering: Int = 0, framesPerSecond: Double = 60) {
         self.window = max(.nanoseconds(1), window)
@@ -50,7 +52,7 @@ public struct SlidingBitRate: Sendable {
     public mutating func add(timestamp: Instant, bits: Int) {
         totalBits += bits
         makeRoom()
-        // Nearly sorted already: only B pictures come after one that was captured later.
+        // The ring is nearly sorted: only B pictures follow a later capture.
         var position = count
         while position > settledCount, self[position - 1].timestamp > timestamp {
             self[position] = self[position - 1]
@@ -61,22 +63,22 @@ public struct SlidingBitRate: Sendable {
         while count - settledCount > reordering { settle() }
     }
 
-    /// Ends the stream: units that might still have been reordered now count.
+    /// Ends the stream: access units that waited for reordering now count.
     public mutating func finish() {
         while settledCount < count { settle() }
     }
 
-    /// Forgets the windows so far, but not the total, to compare only later ones.
+    /// Forgets the windows so far, but not the total: only later windows compete for the largest.
     public mutating func forgetWindows() {
         (start, count, settledCount, windowBits, largestWindow) = (0, 0, 0, 0, 0)
     }
 
-    /// Moves the window to the next access unit, without what was captured a window's length or more before
-    /// it.
+    /// Moves the window to the next access unit, and drops access units that were captured a window's
+    /// length or more before it.
     private mutating func settle() {
         let latest = self[settledCount]
         if settledCount > 0, self[settledCount - 1].timestamp - latest.timestamp > window {
-            // The clock went back by more than a window: earlier units are in no window any longer.
+            // The clock went back by more than a window: no later window contains the earlier units.
             while settledCount > 0 { dropOldest() }
         }
         settledCount += 1
@@ -114,7 +116,7 @@ public struct SlidingBitRate: Sendable {
 
 /// The highest number of bytes in any second of a stream, frame by frame.
 struct BitRateMeter: Sendable {
-    /// Higher rates are not plausible; bounds the memory.
+    /// The highest plausible rate; limits the memory.
     private static let highestRate = 1000.0
 
     private let framesPerSecond: Double
@@ -126,14 +128,14 @@ struct BitRateMeter: Sendable {
     private var byteCount = 0
     private var largest: Int?
 
-    /// Creates a meter; nil if a second cannot be counted at this rate.
+    /// Creates a meter; nil for rates below 1 and above `highestRate`.
     init?(framesPerSecond: Double) {
         guard framesPerSecond >= 1, framesPerSecond <= Self.highestRate else { return nil }
         self.framesPerSecond = framesPerSecond
         window = Int(framesPerSecond.rounded())
     }
 
-    /// The most bits in a second; `nil` if the stream is shorter than that.
+    /// The most bits in a second; `nil` if the stream is shorter than a second.
     var peakBitRate: Double? {
         largest.map { Double($0) * 8 * framesPerSecond / Double(window) }
     }

@@ -1,7 +1,7 @@
 /// The parsed parameter sets in force at a point in a stream.
 ///
-/// Each set inserted replaces the one with its id. There are at most 16 video, 32 sequence and 256 picture
-/// parameter sets (64 in H.265), none longer than `ParameterSets.maximumByteCount`.
+/// An inserted set replaces the set with the same id. The collection has at most 16 video, 32 sequence and
+/// 256 picture parameter sets (64 in H.265), none longer than `ParameterSets.maximumByteCount`.
 public struct StreamParameterSets: Equatable, Sendable {
     /// The standard that the stream follows.
     public let codec: Codec
@@ -13,11 +13,11 @@ public struct StreamParameterSets: Equatable, Sendable {
     /// Creates an empty collection, for a stream of that standard.
     public init(codec: Codec) { self.codec = codec }
 
-    /// Inserts a NAL unit, given without start code, if it is a parameter set of the base layer; ignores all
-    /// others.
+    /// Inserts a NAL unit, given without start code, if it is a parameter set of the base layer; ignores
+    /// other units.
     ///
-    /// - Returns: whether it was such a parameter set.
-    /// - Throws: if it can't be read or is too large. The sets are unchanged then.
+    /// - Returns: whether the unit is a parameter set of the base layer.
+    /// - Throws: if the set can't be read or is too large. The collection is then unchanged.
     @discardableResult
     public mutating func insert(_ nalUnit: RawSpan) throws(SyntaxError) -> Bool {
         guard let header = NALUnitHeader(of: nalUnit, codec: codec), header.isParameterSet else {
@@ -32,8 +32,8 @@ public struct StreamParameterSets: Equatable, Sendable {
 }
 
 extension StreamParameterSets {
-    /// What the latest sequence parameter set states about the pictures; `nil` if none could be read.
-    /// Allocates: use it once per sequence, not once per picture.
+    /// The picture format in the latest sequence parameter set; `nil` without a readable set. Allocates:
+    /// use it once per sequence, not once per picture.
     public var latestFormat: StreamFormat? {
         switch codec {
         case .h264: h264.latestSequence.map { StreamFormat($0) }
@@ -41,8 +41,7 @@ extension StreamParameterSets {
         }
     }
 
-    /// How far the latest sequence parameter set lets pictures move between decoding and output order; `nil`
-    /// if none could be read.
+    /// The reordering that the latest sequence parameter set allows; `nil` without a readable set.
     public var reordering: PictureReordering? {
         switch codec {
         case .h264: h264.latestSequence.map { PictureReordering($0) }
@@ -60,10 +59,10 @@ extension H264 {
         public private(set) var sequence: [Int: SequenceParameterSet] = [:]
         /// By `pic_parameter_set_id`, 0 to 255.
         public private(set) var picture: [Int: PictureParameterSet] = [:]
-        /// The sequence parameter set that was inserted last: the one in use, unless a message says otherwise.
+        /// The latest inserted sequence parameter set, which is in use unless a message activates another.
         public private(set) var latestSequence: SequenceParameterSet?
 
-        /// The sets that a slice with this `pic_parameter_set_id` uses, as far as they are known.
+        /// The sets that a slice with this `pic_parameter_set_id` uses; `nil` for unknown sets.
         public func inForce(pic_parameter_set_id: Int) -> (SequenceParameterSet?, PictureParameterSet?) {
             let picture = picture[pic_parameter_set_id]
             return (picture.flatMap { sequence[$0.seq_parameter_set_id] }, picture)
@@ -94,10 +93,10 @@ extension H265 {
         public private(set) var sequence: [Int: SequenceParameterSet] = [:]
         /// By `pps_pic_parameter_set_id`, 0 to 63.
         public private(set) var picture: [Int: PictureParameterSet] = [:]
-        /// The sequence parameter set that was inserted last: the one in use, unless a message says otherwise.
+        /// The latest inserted sequence parameter set, which is in use unless a message activates another.
         public private(set) var latestSequence: SequenceParameterSet?
 
-        /// The sets that a slice with this `slice_pic_parameter_set_id` uses, as far as they are known.
+        /// The sets that a slice with this `slice_pic_parameter_set_id` uses; `nil` for unknown sets.
         public func inForce(
             slice_pic_parameter_set_id: Int
         ) -> (SequenceParameterSet?, PictureParameterSet?) {

@@ -1,13 +1,14 @@
 /// Verifies the guaranteed shape on the final bytes, access unit by access unit, before they are written.
 ///
-/// Shares only the elementary readers (scanner, NAL unit header, Exp-Golomb codes) with `StreamShaper`: it
-/// trusts only the bytes. Allocates nothing. After a violation the checker cannot be used any more.
+/// The checker trusts only the bytes: it shares nothing with `StreamShaper` but the elementary readers
+/// (scanner, NAL unit header, Exp-Golomb codes). It allocates nothing, and cannot be used after a
+/// violation.
 ///
-/// What is verified: 4-byte start codes and nothing between the units; `forbidden_zero_bit`, H.264's
+/// The checker verifies: 4-byte start codes and nothing between the units; `forbidden_zero_bit`, H.264's
 /// `nal_ref_idc` and H.265's temporal id; the order VPS, SPS, PPS, SEI, slices; parameter sets before each
 /// IDR picture, once each, complete, and nowhere else; slices of exactly one picture, whose parameter sets
 /// came with the last IDR picture; no CRA or BLA picture; the first picture is an IDR picture; and if the
-/// caller specifies it, which others are and how many slices there are.
+/// caller specifies them, the other IDR pictures and the number of slices.
 public struct StreamShapeChecker: Sendable {
     private let codec: Codec
     private let slicesPerPicture: Int?
@@ -27,9 +28,9 @@ public struct StreamShapeChecker: Sendable {
         self.slicesPerPicture = slicesPerPicture
     }
 
-    /// Verifies the next access unit of the stream, and that it describes itself correctly.
+    /// Verifies the next access unit of the stream, and that its properties match its bytes.
     ///
-    /// - Parameter expectsIDR: whether it is to be an IDR picture; `nil` if either is right.
+    /// - Parameter expectsIDR: whether the picture must be an IDR picture; `nil` if both are valid.
     public mutating func check(
         _ accessUnit: AccessUnit, expectsIDR: Bool? = nil
     ) throws(StreamShapeViolation) {
@@ -47,8 +48,8 @@ public struct StreamShapeChecker: Sendable {
 
     /// Verifies the bytes of the next access unit of the stream.
     ///
-    /// - Parameter expectsIDR: whether it is to be an IDR picture; `nil` if either is right.
-    /// - Returns: whether it is an IDR picture.
+    /// - Parameter expectsIDR: whether the picture must be an IDR picture; `nil` if both are valid. -
+    ///   Returns: whether the picture is an IDR picture.
     @discardableResult
     public mutating func check(
         _ bytes: RawSpan, expectsIDR: Bool? = nil
@@ -96,7 +97,7 @@ extension StreamShapeChecker {
         }
     }
 
-    /// What has been seen of an access unit.
+    /// The part of an access unit that has been read.
     private struct Picture {
         var videoSets = IDSet()
         var sequenceSets = IDSet()
@@ -117,7 +118,7 @@ extension StreamShapeChecker {
             }
         }
 
-        /// The sets of the kind that a set refers to.
+        /// The sets of the kind that a set of `kind` refers to.
         func setsReferred(by kind: ParameterSetIDs.Kind) -> IDSet {
             kind == .picture ? sequenceSets : videoSets
         }
@@ -188,7 +189,7 @@ extension StreamShapeChecker {
         return picture
     }
 
-    /// The rule that a unit breaks, if any, given what has been seen of its access unit.
+    /// The rule that a unit breaks, if any, after the part of its access unit in `picture`.
     private func rule(
         brokenBy nalUnit: RawSpan, _ header: NALUnitHeader, in picture: inout Picture
     ) -> StreamShapeViolation.Rule? {
@@ -244,7 +245,7 @@ extension StreamShapeChecker {
         return nil
     }
 
-    /// Verifies the access unit as a whole; its parameter sets then apply to the following pictures.
+    /// Verifies the whole access unit, and activates its parameter sets for the following pictures.
     private mutating func finish(_ picture: Picture, expectsIDR: Bool?) throws(Violation) {
         guard picture.sliceCount > 0 else { throw Violation(rule: .noSlice, unit: nil, offset: 0) }
         if let expectsIDR, expectsIDR != picture.isIDR {
@@ -261,9 +262,10 @@ extension StreamShapeChecker {
 }
 
 extension [AccessUnit.Unit] {
-    /// Whether the units cover the bytes with 4 bytes before each, and their headers are the ones there.
+    /// Whether the units cover the bytes, each after a start code of 4 bytes, and have the headers in the
+    /// bytes.
     ///
-    /// With as many units as there are start codes, each of 4 bytes, they are then exactly the NAL units.
+    /// If the list has one unit for each start code, it then lists exactly the NAL units.
     fileprivate func isLayout(of bytes: RawSpan) -> Bool {
         var end = 0
         for unit in self {
@@ -279,7 +281,7 @@ extension [AccessUnit.Unit] {
 }
 
 extension NALUnitHeader {
-    /// The rule that the header breaks by itself.
+    /// The rule that the header breaks, regardless of other units.
     fileprivate var brokenRule: StreamShapeViolation.Rule? {
         switch self {
         case .h264(let header): header.isReferenceIndicationValid ? nil : .referenceIndication
@@ -293,7 +295,7 @@ extension NALUnitHeader {
         return header.nal_unit_type.isIntraRandomAccessPoint && !header.nal_unit_type.isIDR
     }
 
-    /// Whether slices with these headers can be of one picture (H.264 7.4.1.2.4, H.265 7.4.2.2).
+    /// Whether slices with these headers can belong to one picture (H.264 7.4.1.2.4, H.265 7.4.2.2).
     fileprivate func canShareAPicture(with other: NALUnitHeader) -> Bool {
         switch (self, other) {
         case (.h264(let one), .h264(let other)):
@@ -305,7 +307,7 @@ extension NALUnitHeader {
 
 // MARK: - Slices
 
-/// What the first elements of a slice state about its position.
+/// The position of a slice, from its first elements.
 struct SliceStart {
     /// Whether the picture begins here.
     let isFirst: Bool
@@ -346,11 +348,11 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
         /// A unit is in the wrong place: the order is VPS, SPS, PPS, SEI, slices and filler data, end of
         /// sequence.
         case unitOrder
-        /// A unit can't be read.
+        /// A unit with invalid syntax.
         case syntax(SyntaxError)
         /// The access unit has no slice.
         case noSlice
-        /// The first access unit, or the one after an end of sequence, is not an IDR picture.
+        /// The first access unit of the stream or after an end of sequence is not an IDR picture.
         case startsWithoutIDR
         /// A CRA or BLA picture: H.265's keyframes must be IDR pictures.
         case openRandomAccess
@@ -368,7 +370,7 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
         case unknownParameterSet(id: Int)
         /// Slices of an IDR picture and others together, or of reference and other pictures.
         case mixedSlices
-        /// The slices are not those of exactly one picture.
+        /// The slices do not belong to exactly one picture.
         case pictureBoundary
         /// The picture does not have the expected number of slices.
         case sliceCount(expected: Int, found: Int)
@@ -378,7 +380,7 @@ public struct StreamShapeViolation: Error, Equatable, Sendable, CustomStringConv
 
     /// The rule that is broken.
     public let rule: Rule
-    /// The number of the access unit among those checked, from 0.
+    /// The number of the access unit since the checker's start, from 0.
     public let accessUnit: Int
     /// The header of the offending NAL unit, if there is one.
     public let unit: NALUnitHeader?

@@ -2,19 +2,20 @@ import CamPlatform
 
 /// Turns an encoder's packets into access units of the guaranteed shape.
 ///
-/// The guarantees, whatever the encoder writes:
+/// The guarantees for any encoder:
 /// - every NAL unit follows a start code of 4 bytes and is unchanged, including emulation prevention;
-/// - the access unit of each IDR picture is `[VPS] SPS PPS [SEI] IDR`, every parameter set in force once,
-///   cached from the stream and inserted if the encoder omits them; no other access unit has any;
+/// - the access unit of each IDR picture is `[VPS] SPS PPS [SEI] IDR`, with each parameter set in force
+///   once, cached from the stream and inserted if the encoder omits it; other access units have no
+///   parameter sets;
 /// - the first access unit is an IDR picture;
-/// - filler data, end-of-sequence units and H.265's suffix SEI stay only after the first slice. Access unit
-///   delimiters are removed, and so is everything that single-layer decoders must discard: reserved and
+/// - filler data, end-of-sequence units and H.265's suffix SEI stay only after the first slice. The shaper
+///   removes access unit delimiters and all units that single-layer decoders must discard: reserved and
 ///   unspecified types, auxiliary pictures, and the additional layers of either standard's annexes.
 ///
 /// A packet is one coded picture in Annex B form. Field pairs in one packet are not distinguished from one
 /// picture. Allocates nothing in the steady state. Use a shaper on the thread of its pool.
 public struct StreamShaper {
-    /// Replaces parameter sets, for instance to correct their VUI. It must keep the ids.
+    /// Replaces parameter sets, for instance to correct their VUI, without changing ids.
     public typealias Amendment = (ParameterSets) throws -> ParameterSets
 
     /// The most NAL units accepted from one packet; more than twice the slices that any level allows at
@@ -25,11 +26,11 @@ public struct StreamShaper {
     private let amendParameterSets: Amendment?
     private let pool: AccessUnitPool
 
-    /// The sets as the encoder sent them, including those for the next picture.
+    /// The sets from the encoder, including sets for the next picture.
     private var received: ParameterSets
-    /// The sets as the encoder sent them for the last IDR picture: those in force.
+    /// The sets in force: from the encoder, for the last IDR picture.
     private var activated: ParameterSets?
-    /// What is written instead of `activated`.
+    /// The sets that are written instead of `activated`.
     private var amended: ParameterSets
     /// The units of the current packet; kept to reuse the storage.
     private var units: [NALUnitScanner.Location] = []
@@ -38,8 +39,8 @@ public struct StreamShaper {
     ///
     /// - Parameters:
     ///   - pool: where access units come from; its codec is the stream's.
-    ///   - amendParameterSets: called with the encoder's sets when an IDR picture comes with different ones;
-    ///     what it returns is written instead, until they change again.
+    ///   - amendParameterSets: called with the encoder's sets when an IDR picture comes with new sets; the
+    ///     result is written instead, until the sets change again.
     public init(pool: AccessUnitPool, amendParameterSets: Amendment? = nil) {
         self.pool = pool
         self.amendParameterSets = amendParameterSets
@@ -50,8 +51,8 @@ public struct StreamShaper {
     /// The parameter sets that are written before IDR pictures; empty before the first.
     public var parameterSets: ParameterSets { amended }
 
-    /// Adds parameter sets that the encoder returns outside its packets. Sets in packets replace them by
-    /// id.
+    /// Adds parameter sets that the encoder returns outside its packets. Sets in packets replace sets with
+    /// the same id.
     public mutating func prime(parameterSets: ParameterSets) { received = parameterSets }
 
     /// Expects an IDR picture, after pictures were lost. Parameter sets stay known.
@@ -64,9 +65,9 @@ public struct StreamShaper {
     ///   - frameNumber: the picture's position in the recording, from 0.
     ///   - sequence: the driver's sequence number of the picture.
     ///   - timestamp: when the picture was captured.
-    /// - Returns: `nil` for a packet without slices, whose parameter sets count for the next picture.
-    /// - Throws: `StreamShapeError` if the packet breaks the guarantee beyond repair. The picture is lost,
-    ///   and because others may need it, the encoder should be restarted.
+    /// - Returns: `nil` for a packet without slices; its parameter sets apply to the next picture.
+    /// - Throws: `StreamShapeError` if the packet cannot be repaired. The picture is lost; other pictures
+    ///   may refer to it, so the caller should restart the encoder.
     public mutating func shape(
         _ packet: RawSpan, frameNumber: Int, sequence: UInt32, timestamp: Instant
     ) throws(StreamShapeError) -> AccessUnit? {
@@ -90,11 +91,11 @@ public struct StreamShaper {
         }
     }
 
-    /// What the slices of a packet say about its picture.
+    /// The picture of a packet, from its slices.
     private struct Picture {
         /// Index of the first slice in `units`.
         let firstSlice: Int
-        /// Whether the slices are those of an IDR picture.
+        /// Whether the slices belong to an IDR picture.
         let isIDR: Bool
     }
 
@@ -109,7 +110,7 @@ public struct StreamShaper {
         NALUnitHeader(of: packet.extracting(unit.bytes), codec: pool.codec)
     }
 
-    /// Lists the packet's units and refuses what can't be repaired; `nil` if there are no slices.
+    /// Lists the packet's units and refuses irreparable packets; `nil` for a packet without slices.
     private mutating func survey(_ packet: RawSpan) throws(Violation) -> Picture? {
         units.removeAll(keepingCapacity: true)
         var picture: Picture?
@@ -156,7 +157,8 @@ public struct StreamShaper {
         }
     }
 
-    /// Activates the received sets at an IDR picture; otherwise makes sure that they are already active.
+    /// Activates the received sets at an IDR picture; for other pictures, checks that the sets are already
+    /// active.
     private mutating func activateParameterSets(for picture: Picture) throws(Violation) {
         guard received != activated else { return }
         let slice = units[picture.firstSlice]
@@ -184,7 +186,7 @@ public struct StreamShaper {
         return amended
     }
 
-    /// Copies what belongs in the access unit, in order.
+    /// Copies the units of the access unit in order.
     private func build(_ picture: Picture, from packet: RawSpan) -> AccessUnitBuilder {
         var builder = pool.makeBuilder()
         // Every start code may grow from 3 bytes to 4.
@@ -208,7 +210,7 @@ public struct StreamShaper {
     }
 }
 
-/// What happens to a unit, by its type.
+/// The treatment of a unit, by its type.
 private enum Role: Equatable {
     case parameterSet
     case slice(isIDR: Bool)
@@ -218,7 +220,7 @@ private enum Role: Equatable {
     case afterSlices
     /// A part of the picture that the shape does not support: data partitions.
     case unsupported
-    /// What single-layer decoders discard, and delimiters.
+    /// Units that single-layer decoders discard, and delimiters.
     case discarded
 }
 
@@ -276,7 +278,7 @@ public struct StreamShapeError: Error, Equatable, Sendable, CustomStringConverti
         case forbiddenZeroBit
         /// More NAL units than any picture has; the limit bounds the memory that a packet can claim.
         case tooManyUnits(limit: Int)
-        /// A NAL unit type that none of the supported profiles has (data partitioning).
+        /// A NAL unit type outside the supported profiles (data partitioning).
         case unsupportedUnit
         /// Slices of IDR and other pictures in one packet.
         case mixedSlices
@@ -302,7 +304,7 @@ public struct StreamShapeError: Error, Equatable, Sendable, CustomStringConverti
     public let frameNumber: Int
     /// The header of the offending NAL unit, if there is one.
     public let unit: NALUnitHeader?
-    /// Position of the offending unit's header in the packet, in bytes; 0 if no unit is to blame.
+    /// Position of the offending unit's header in the packet, in bytes; 0 for an error of the whole packet.
     public let offset: Int
 
     /// One line: the frame, the rule, the unit and its offset.

@@ -1,10 +1,10 @@
 import CamPictures
 
 extension SyntaxElement {
-    /// What the value means, in words, such as "High profile" or "1920 samples before cropping"; `nil` if
-    /// the name and the value say it all.
+    /// The meaning of the value in words, such as "High profile" or "1920 samples before cropping"; `nil`
+    /// if the name and the value need no explanation.
     ///
-    /// - Parameter structure: the element's structure: some meanings depend on neighbouring elements.
+    /// - Parameter structure: the structure of the element: some meanings depend on neighboring elements.
     public func meaning(in structure: SyntaxStructure) -> String? {
         let special =
             switch structure.codec {
@@ -15,7 +15,7 @@ extension SyntaxElement {
             ?? bufferingMeaning(structure) ?? messageMeaning(structure)
     }
 
-    /// The size and the samples of pictures, as far as both standards have the same elements.
+    /// Size and samples of pictures: the elements that both standards have.
     private func pictureFormatMeaning(_ structure: SyntaxStructure) -> String? {
         switch name {
         case "forbidden_zero_bit": value == 0 ? nil : "damaged"
@@ -116,7 +116,7 @@ extension SyntaxElement {
 // MARK: - H.264
 
 extension SyntaxElement {
-    /// What the value means, if only H.264 has the element or gives it a different meaning than H.265.
+    /// The meaning of elements that only H.264 has, or defines differently than H.265.
     func meaningInH264(_ structure: SyntaxStructure) -> String? {
         h264HeaderMeaning ?? h264ProfileMeaning(structure) ?? h264SequenceMeaning(structure)
             ?? h264PictureMeaning ?? h264SliceMeaning ?? h264MessageMeaning
@@ -137,7 +137,7 @@ extension SyntaxElement {
 
     private func h264ProfileMeaning(_ structure: SyntaxStructure) -> String? {
         func isSet(_ flag: Int) -> Bool { structure["constraint_set\(flag)_flag"] == 1 }
-        // Looked up only if needed: a lookup for each element of a large set would take minutes.
+        // Looked up only on demand: a lookup for each element of a large set would take minutes.
         var profile: Int { structure["profile_idc"] ?? 0 }
         switch name {
         case "profile_idc":
@@ -221,7 +221,7 @@ extension SyntaxElement {
         }
     }
 
-    /// `SubWidthC` and `SubHeightC` (Table 6-1) by neighbouring elements.
+    /// `SubWidthC` and `SubHeightC` (Table 6-1) by neighboring elements.
     func chromaStep(_ structure: SyntaxStructure) -> (x: Int, y: Int) {
         guard structure["separate_colour_plane_flag"] != 1 else { return (1, 1) }
         return switch structure["chroma_format_idc"] ?? 1 {
@@ -244,7 +244,7 @@ extension SyntaxElement {
 // MARK: - H.265
 
 extension SyntaxElement {
-    /// What the value means, if only H.265 has the element or gives it a different meaning than H.264.
+    /// The meaning of elements that only H.265 has, or defines differently than H.264.
     func meaningInH265(_ structure: SyntaxStructure) -> String? {
         h265HeaderMeaning ?? h265ProfileMeaning(structure) ?? h265SequenceMeaning(structure)
             ?? h265BlockMeaning(structure) ?? h265PictureMeaning ?? h265SliceMeaning
@@ -360,7 +360,7 @@ extension SyntaxElement {
 }
 
 extension H265.ProfileTierLevel {
-    /// The name of the profile by the elements of a parameter set.
+    /// The name of the profile, from the elements of a parameter set.
     fileprivate static func profileName(in structure: SyntaxStructure) -> String {
         func isSet(_ name: String) -> Bool { structure["general_" + name] == 1 }
         let constraints = Constraints(

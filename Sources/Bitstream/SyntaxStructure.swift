@@ -1,19 +1,20 @@
 /// Every syntax element read from one NAL unit, in stream order, starting with its header.
 ///
-/// Parameter sets are read completely, slices up to the start of their header, and supplemental enhancement
-/// information as far as its messages are supported. Trailing bits and slice data are left out.
+/// The structure covers whole parameter sets, the start of slice headers, and the supported messages of
+/// supplemental enhancement information; not trailing bits and slice data.
 public struct SyntaxStructure: Equatable, Sendable {
-    /// The coding standard that the unit was read as.
+    /// The coding standard by which the unit was read.
     public let codec: Codec
-    /// The elements, up to the error if there is one. If an element's value is not allowed, it is the last.
+    /// The elements, up to the error, if any. An element with a forbidden value is the last element.
     public let elements: [SyntaxElement]
     /// Why reading ended early; `nil` if it did not.
     public let error: SyntaxError?
 
     /// Reads any NAL unit, given without start code.
     ///
-    /// - Parameter parameterSets: those in force, on which the syntax of slices, picture parameter sets and
-    ///   supplemental enhancement information depends. What depends on a missing set is not read.
+    /// - Parameter parameterSets: the sets in force, on which the syntax of slices, picture parameter sets
+    ///   and supplemental enhancement information depends. Elements that depend on a missing set are not
+    ///   read.
     ///
     /// Precondition: the parameter sets are of the same standard.
     public init(nalUnit: RawSpan, codec: Codec, parameterSets: StreamParameterSets) {
@@ -35,7 +36,7 @@ public struct SyntaxStructure: Equatable, Sendable {
         elements = recorder.elements
     }
 
-    /// The value of the first element of that name; `nil` if there is none.
+    /// The value of the first element of that name; `nil` without such an element.
     public subscript(name: String) -> Int? { elements.first { $0.name == name }?.value }
 }
 
@@ -43,13 +44,13 @@ public struct SyntaxStructure: Equatable, Sendable {
 public struct SyntaxElement: Equatable, Sendable {
     /// The element's name in the standard, such as `log2_max_frame_num_minus4`, without subscripts.
     public let name: String
-    /// The indices that the standard's syntax table has after the name, outermost first; mostly none.
+    /// The indices after the name in the standard's syntax table, outermost first; usually none.
     public let subscripts: [Int]
     /// The value: flags are 0 or 1, signed elements may be negative.
     public let value: Int
-    /// Bits that the element occupies, without emulation prevention bytes.
+    /// The element's size in bits, without emulation prevention bytes.
     public let bitCount: Int
-    /// Where the element begins: bits from the NAL unit's first byte, emulation prevention bytes included.
+    /// The element's position in bits from the NAL unit's first byte, emulation prevention bytes included.
     public let bitOffset: Int
 }
 

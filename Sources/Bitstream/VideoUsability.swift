@@ -1,6 +1,6 @@
 import CamPictures
 
-/// What the VUI of either codec says of colours and pixels (H.264 E.2.1, H.265 E.3.1).
+/// Colors and pixels in the VUI of either codec (H.264 E.2.1, H.265 E.3.1).
 public protocol VideoUsability {
     var aspect_ratio_idc: Int { get }
     var sar_width: Int? { get }
@@ -16,7 +16,7 @@ public protocol VideoUsability {
 }
 
 extension VideoUsability {
-    /// The encoding of colours; `nil` without a `video_signal_type`.
+    /// The encoding of colors; `nil` without a `video_signal_type`.
     public var colorEncoding: ColorEncoding? {
         guard video_signal_type_present_flag else { return nil }
         return ColorEncoding(
@@ -46,8 +46,8 @@ extension H265.VUIParameters: VideoUsability {
 
 // MARK: - Tables
 
-/// The tables of video usability information, in words (H.264: E.2.1; H.265: E.3.1). Both standards share
-/// them.
+/// The tables of video usability information in words; both standards share the tables (H.264: E.2.1;
+/// H.265: E.3.1).
 public enum VideoUsabilityTables {
     /// The shape of a sample by `aspect_ratio_idc` (Table E-1), width before height; `nil` for 0
     /// (unspecified), for 255 (given by `sar_width` and `sar_height`), and for reserved values.
@@ -129,7 +129,7 @@ public enum VideoUsabilityTables {
         }
     }
 
-    /// Where chroma samples lie (Figure E-1).
+    /// The location of chroma samples (Figure E-1).
     public static func chromaSampleLocation(_ chroma_sample_loc_type: Int) -> String {
         let table = ["left", "centre", "top left", "top", "bottom left", "bottom"]
         return table.indices.contains(chroma_sample_loc_type) ? table[chroma_sample_loc_type] : "reserved"

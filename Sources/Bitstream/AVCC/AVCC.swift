@@ -2,7 +2,7 @@
 /// bytes, and the parameter sets are stored separately in a decoder configuration record (ISO/IEC 14496-15,
 /// 4.3 and 5.3.3; "AVCC" with H.264, "HVCC" with H.265).
 public enum AVCC {
-    /// The number of bytes that each length has, big-endian.
+    /// The number of bytes of each length, which is big-endian.
     public enum LengthSize: Int, Sendable, CaseIterable {
         /// 1 byte: units of up to 255 bytes.
         case one = 1
@@ -11,13 +11,14 @@ public enum AVCC {
         /// 4 bytes: units of up to 4 GiB.
         case four = 4
 
-        /// The size that a record gives as `lengthSizeMinusOne`; `nil` for 2, which is not allowed, and above 3.
+        /// The size that a record states as `lengthSizeMinusOne`; `nil` for 2, which is forbidden, and
+        /// above 3.
         public init?(lengthSizeMinusOne: Int) { self.init(rawValue: lengthSizeMinusOne &+ 1) }
 
         /// The field of a decoder configuration record: 0, 1 or 3.
         public var lengthSizeMinusOne: Int { rawValue - 1 }
 
-        /// The largest unit that has a length of this size, in bytes.
+        /// The largest unit in bytes whose length fits.
         public var maximumUnitByteCount: Int { 1 << (8 * rawValue) - 1 }
     }
 }
@@ -27,7 +28,7 @@ public enum AVCC {
 extension AVCC {
     /// Where a NAL unit lies in a stream of length-prefixed units.
     public struct Unit: Hashable, Sendable {
-        /// Position in the stream of the unit's first byte, which is its header's.
+        /// Position of the unit's header in the stream.
         public fileprivate(set) var offset: Int
         /// Number of bytes, according to the length prefix.
         public fileprivate(set) var byteCount = 0
@@ -41,8 +42,8 @@ extension AVCC {
     /// Splits a stream of length-prefixed NAL units into the units, as bytes arrive.
     ///
     /// The counterpart of `AnnexBParser`, with the same guarantees: chunks of any size, no copy of a unit
-    /// that lies in one chunk, memory within the limit, safe with any input. After a wrong length there is no
-    /// way to find the next unit: the reader keeps following the lengths.
+    /// that lies in one chunk, memory within the limit, safe with any input. After a wrong length the
+    /// reader cannot find the next unit: it keeps following the lengths.
     public struct Reader: Sendable {
         /// The number of bytes of each length.
         public let lengthSize: LengthSize
@@ -53,19 +54,19 @@ extension AVCC {
 
         /// The unit being read, or whose length is being read.
         private var current: Unit
-        /// Bytes of the length that have been read.
+        /// The number of bytes read of the length.
         private var lengthByteCount = 0
-        /// Bytes of the unit that have been read in earlier chunks.
+        /// The number of bytes read of the unit, from earlier chunks.
         private var readCount = 0
-        /// The first of those bytes, up to the limit.
+        /// The first bytes of the unit from earlier chunks, up to the limit.
         private var gathered: [UInt8] = []
 
         /// Creates a reader at the start of a stream.
         ///
         /// - Parameters:
         ///   - lengthSize: the number of bytes of each length, from the decoder configuration record.
-        ///   - maximumUnitByteCount: the size in bytes beyond which a unit is an error, at least 1; also the
-        ///     memory that the reader may take.
+        ///   - maximumUnitByteCount: the largest accepted unit in bytes, at least 1; also the limit of the
+        ///     reader's buffer.
         public init(lengthSize: LengthSize, maximumUnitByteCount: Int) {
             precondition(maximumUnitByteCount > 0, "a NAL unit has at least one byte")
             self.lengthSize = lengthSize
@@ -81,10 +82,10 @@ extension AVCC {
         /// - Parameters:
         ///   - chunk: any number of bytes.
         ///   - isLast: whether the stream ends with this chunk. The reader is then ready for another stream.
-        ///   - body: called with each unit's position and its bytes, never empty and only valid during the
-        ///     call; or with an error in place of a unit, and the unit's first bytes, up to the limit, as far
-        ///     as they exist.
-        /// - Throws: what `body` throws, which ends reading: the reader is of no further use then.
+        ///   - body: called with each unit's position and its bytes, which are not empty and only valid
+        ///     during the call; or with an error, and the available first bytes of the unit, up to the
+        ///     limit.
+        /// - Throws: what `body` throws. The reader cannot be used after that.
         public mutating func read<Failure: Error>(
             _ chunk: RawSpan, isLast: Bool = false,
             _ body: (Result<Unit, AVCCError>, RawSpan) throws(Failure) -> Void
@@ -120,9 +121,9 @@ extension AVCC {
 }
 
 extension AVCC.Reader {
-    /// Reads the missing part of the length, as far as the chunk contains it.
+    /// Reads the missing bytes of the length that the chunk contains.
     ///
-    /// - Returns: the position after it.
+    /// - Returns: the position after these bytes.
     private mutating func readLength(in chunk: RawSpan, at start: Int) -> Int {
         var position = start
         while lengthByteCount < lengthSize.rawValue, position < chunk.byteCount {
@@ -176,7 +177,7 @@ extension AVCC.Reader {
         byteCount = 0
     }
 
-    /// Adds bytes to the current unit, and keeps them as far as the limit allows.
+    /// Adds bytes to the current unit, and stores them up to the limit.
     private mutating func extend(by part: RawSpan) {
         readCount += part.byteCount
         let kept = part.extracting(first: maximumUnitByteCount - gathered.count)
@@ -188,9 +189,9 @@ extension AVCC.Reader {
     }
 }
 
-/// Something in a stream of length-prefixed NAL units that cannot be delivered as a unit.
+/// A part of a stream of length-prefixed NAL units that is not a deliverable unit.
 public struct AVCCError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kinds of error.
     public enum Reason: Hashable, Sendable {
         /// A length of 0.
         case emptyUnit
@@ -202,7 +203,7 @@ public struct AVCCError: Error, Hashable, Sendable, CustomStringConvertible {
         case truncatedLength(byteCount: Int)
     }
 
-    /// What is wrong.
+    /// The kind of error.
     public let reason: Reason
     /// The position in the stream, with the size that the unit's length states.
     public let unit: AVCC.Unit
@@ -213,7 +214,7 @@ public struct AVCCError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One line: the offset and the problem there.
     public var description: String { "offset \(offset): \(problem)" }
 
-    /// What is wrong, in words.
+    /// The problem in words.
     public var problem: String {
         switch reason {
         case .emptyUnit:
@@ -236,7 +237,7 @@ extension AVCC {
         /// The number of bytes of each length.
         public let lengthSize: LengthSize
 
-        /// A unit that a stream of length-prefixed units can't carry.
+        /// Why a stream of length-prefixed units can't carry a unit.
         public enum Unrepresentable: Error, Hashable, Sendable, CustomStringConvertible {
             /// The unit has no bytes.
             case empty
@@ -254,12 +255,12 @@ extension AVCC {
             }
         }
 
-        /// Creates a writer with lengths of this size, which the decoder configuration record must state.
+        /// Creates a writer. The decoder configuration record must state the same length size.
         public init(lengthSize: LengthSize) { self.lengthSize = lengthSize }
 
         /// Appends the length of a NAL unit and the unit, given without start code.
         ///
-        /// - Throws: if the unit is empty, or too long for the length size. Nothing is appended then.
+        /// - Throws: if the unit is empty, or too long for the length size. The stream is then unchanged.
         public func append(_ nalUnit: RawSpan, to stream: inout [UInt8]) throws(Unrepresentable) {
             guard !nalUnit.isEmpty else { throw .empty }
             guard nalUnit.byteCount <= lengthSize.maximumUnitByteCount else {

@@ -1,7 +1,8 @@
-/// What a decoder must know before a stream of length-prefixed H.264: the `avcC` of MP4 and Matroska
-/// (ISO/IEC 14496-15, 5.3.3.1).
+/// The configuration that a decoder needs before a stream of length-prefixed H.264: the `avcC` of MP4 and
+/// Matroska (ISO/IEC 14496-15, 5.3.3.1).
 ///
-/// Writing restores what was read, byte for byte: reserved bits and bytes after the record are preserved.
+/// Writing a record that was read restores it byte for byte, reserved bits and bytes after the record
+/// included.
 public struct AVCDecoderConfigurationRecord: Hashable, Sendable {
     /// The elements that records of the High profiles have at their end.
     public struct HighProfile: Hashable, Sendable {
@@ -20,7 +21,8 @@ public struct AVCDecoderConfigurationRecord: Hashable, Sendable {
 
     /// `profile_idc` of the sequence parameter sets.
     public let AVCProfileIndication: UInt8
-    /// The byte after `profile_idc` in a sequence parameter set: the constraint flags that all sets have.
+    /// The byte after `profile_idc` in a sequence parameter set: the constraint flags that are set in all
+    /// sets.
     public let profile_compatibility: UInt8
     /// The highest `level_idc` of the sequence parameter sets.
     public let AVCLevelIndication: UInt8
@@ -38,8 +40,8 @@ public struct AVCDecoderConfigurationRecord: Hashable, Sendable {
     /// The reserved bits before `lengthSizeMinusOne` and of the number of sequence parameter sets.
     private let reservedBits: [UInt8]
 
-    /// Whether records of a profile have the elements of the High profiles: all but Baseline, Main and
-    /// Extended.
+    /// Whether records of a profile have the elements of the High profiles: true for all profiles but
+    /// Baseline, Main and Extended.
     private static func isHigh(_ profile: UInt8) -> Bool { ![66, 77, 88].contains(profile) }
 }
 
@@ -132,12 +134,12 @@ extension AVCDecoderConfigurationRecord {
         reservedBits = [0xFC, 0xE0]
     }
 
-    /// What a record states about all sequence parameter sets together.
+    /// The elements of a record that describe all sequence parameter sets.
     fileprivate struct Summary {
         let profile: UInt8
         var compatibility: UInt8
         var level: UInt8
-        /// Chroma format and bit depths as the record has them.
+        /// Chroma format and bit depths in the record's form.
         let values: [UInt8]
     }
 

@@ -5,7 +5,8 @@ public struct DecoderConfigurationRecord: Hashable, Sendable {
     public let codec: Codec
     /// The number of bytes of each length in the stream.
     public let lengthSize: AVCC.LengthSize
-    /// The parameter sets, and whatever else the record has, without start codes, in the record's order.
+    /// The parameter sets and all other NAL units of the record, without start codes, in the record's
+    /// order.
     public let nalUnits: [[UInt8]]
 
     /// Reads the record of a stream of this codec.
@@ -25,8 +26,8 @@ public struct DecoderConfigurationRecord: Hashable, Sendable {
         }
     }
 
-    /// Reads a record and detects its codec: both kinds begin alike, but only one of them can be read to its
-    /// end and has that codec's parameter sets.
+    /// Reads a record and detects its codec. Records of both codecs begin alike, but only with the right
+    /// codec is the record readable to its end and its parameter sets complete.
     public init?(_ bytes: RawSpan) {
         for codec in Codec.allCases {
             guard let record = try? DecoderConfigurationRecord(bytes, codec: codec), record.hasParameterSets
@@ -37,13 +38,13 @@ public struct DecoderConfigurationRecord: Hashable, Sendable {
         return nil
     }
 
-    /// The NAL units that a stream without them needs before its first picture.
+    /// The parameter sets, which a stream without its own needs before the first picture.
     public var parameterSets: [[UInt8]] {
         nalUnits.filter { NALUnitHeader(of: $0.span.bytes, codec: codec)?.isParameterSet == true }
     }
 
-    /// What to insert before a stream that begins with these bytes: the parameter sets with length prefixes,
-    /// or nothing if the stream begins with its own.
+    /// The bytes to insert before a stream that begins with `head`: the parameter sets with length
+    /// prefixes, or nothing if the stream begins with a parameter set.
     public func prefix(ofStreamBeginningWith head: RawSpan) -> [UInt8] {
         let hasOwn =
             head.byteCount > lengthSize.rawValue
@@ -69,11 +70,10 @@ public struct DecoderConfigurationRecord: Hashable, Sendable {
 
 /// Reads a decoder configuration record sequentially, checking each read.
 ///
-/// The reader borrows the bytes and must not outlive the call that provided them, which is why it is
-/// internal.
+/// The reader borrows the bytes and must not outlive the call that provides them, so it is internal.
 struct ConfigurationRecordReader {
-    /// The largest accepted record, in bytes; real ones have a few hundred. Bounds the memory for a malicious
-    /// one.
+    /// The largest accepted record in bytes, which limits the memory for a malicious record; real records
+    /// have a few hundred bytes.
     static let maximumByteCount = 1 << 20
 
     private let bytes: UnsafeRawBufferPointer
@@ -139,7 +139,7 @@ extension [UInt8] {
 }
 
 extension [[UInt8]] {
-    /// Makes sure that a record has room for these NAL units.
+    /// Throws if a record has no room for these NAL units.
     func checkRecordLimits(_ element: String, count limit: Int) throws(ConfigurationRecordError) {
         guard count <= limit else {
             throw ConfigurationRecordError(element, .tooMany(count: count, limit: limit))
@@ -157,7 +157,7 @@ extension [[UInt8]] {
 
 /// Why a decoder configuration record cannot be read, or cannot be made from the given parameter sets.
 public struct ConfigurationRecordError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kinds of error.
     public enum Reason: Equatable, Sendable {
         /// The record ends within the element.
         case truncated
@@ -181,7 +181,7 @@ public struct ConfigurationRecordError: Error, Equatable, Sendable, CustomString
 
     /// The element of the record (ISO/IEC 14496-15), or the kind of parameter set.
     public let element: String
-    /// What is wrong with it.
+    /// The kind of error.
     public let reason: Reason
     /// Where reading stopped, in bytes from the start of the record; `nil` while writing.
     public let offset: Int?

@@ -1,7 +1,8 @@
-/// What a decoder must know before a stream of length-prefixed H.265: the `hvcC` of MP4 and Matroska
-/// (ISO/IEC 14496-15, 8.3.3.1).
+/// The configuration that a decoder needs before a stream of length-prefixed H.265: the `hvcC` of MP4 and
+/// Matroska (ISO/IEC 14496-15, 8.3.3.1).
 ///
-/// Writing restores what was read, byte for byte: reserved bits and bytes after the record are preserved.
+/// Writing a record that was read restores it byte for byte, reserved bits and bytes after the record
+/// included.
 public struct HEVCDecoderConfigurationRecord: Hashable, Sendable {
     /// NAL units of one type.
     public struct NALUnitArray: Hashable, Sendable {
@@ -10,7 +11,7 @@ public struct HEVCDecoderConfigurationRecord: Hashable, Sendable {
         /// The NAL units, without start codes.
         public let nalUnits: [[UInt8]]
 
-        /// Whether all units of the type are here and none in the stream.
+        /// Whether the record has all units of the type, and the stream none.
         public var array_completeness: Bool { header & 0x80 != 0 }
         /// The type of the units: parameter sets or supplemental enhancement information.
         public var NAL_unit_type: H265.NALUnitType { H265.NALUnitType(headerByte: header << 1) }
@@ -49,9 +50,10 @@ extension HEVCDecoderConfigurationRecord {
     public var general_constraint_indicator_flags: UInt64 { bigEndian(6..<12) }
     /// Thirty times the level.
     public var general_level_idc: Int { Int(head[12]) }
-    /// How finely pictures are at least divided (E.3.1); 0 for unknown.
+    /// The minimum division of pictures (E.3.1); 0 for unknown.
     public var min_spatial_segmentation_idc: Int { Int(bigEndian(13..<15) & 0xFFF) }
-    /// What parallel decoding can rely on: 0 unknown or mixed, 1 slices, 2 tiles, 3 wavefronts.
+    /// The kind of parallel decoding that the stream supports: 0 unknown or mixed, 1 slices, 2 tiles, 3
+    /// wavefronts.
     public var parallelismType: Int { Int(head[15] & 3) }
     /// `chroma_format_idc` (6.2): 0 none, 1 4:2:0, 2 4:2:2, 3 4:4:4.
     public var chroma_format_idc: Int { Int(head[16] & 3) }
@@ -127,7 +129,8 @@ extension HEVCDecoderConfigurationRecord {
 
 extension HEVCDecoderConfigurationRecord {
     /// Creates the record of a stream with these parameter sets, NAL units without start codes and at least
-    /// one of each kind. Frame rates stay unknown, and so does parallelism if pictures need not be divided.
+    /// one of each kind. The record states no frame rates, and parallelism only if pictures must be
+    /// divided.
     ///
     /// - Parameters:
     ///   - isComplete: whether the stream itself has no parameter sets, as the sample entry `hvc1` requires.
@@ -162,17 +165,18 @@ extension HEVCDecoderConfigurationRecord {
     }
 }
 
-/// What a record states about its sequence parameter sets.
+/// The elements of a record that describe its sequence parameter sets.
 private struct SequenceSummary {
     /// The 12 bytes from `general_profile_space` to `general_level_idc`.
     var profileTierLevel: [UInt8]
-    /// Chroma format and bit depths as the record has them.
+    /// Chroma format and bit depths in the record's form.
     let format: [UInt8]
     var min_spatial_segmentation_idc: Int
     var layerCount: Int
     var isNested: Bool
 
-    /// `constantFrameRate` unknown, `numTemporalLayers` and `temporalIdNested` in their places.
+    /// The byte of `constantFrameRate` (unknown), `numTemporalLayers` and `temporalIdNested`, without
+    /// `lengthSizeMinusOne`.
     var temporalLayers: UInt8 { UInt8(layerCount) << 3 | (isNested ? 4 : 0) }
 
     init(_ nalUnit: [UInt8]) throws(ConfigurationRecordError) {
@@ -182,7 +186,7 @@ private struct SequenceSummary {
         } catch {
             throw ConfigurationRecordError("SPS_NUT", .malformed(error))
         }
-        // They lie on byte boundaries, after the NAL unit header and one further byte.
+        // The elements lie on byte boundaries, after the NAL unit header and one more byte.
         profileTierLevel = Array(EmulationPrevention.unescape(nalUnit.span.bytes)[3..<15])
         format = [
             0xFC | UInt8(set.chroma_format_idc), 0xF8 | UInt8(set.bit_depth_luma_minus8),
@@ -194,7 +198,8 @@ private struct SequenceSummary {
         isNested = set.sps_temporal_id_nesting_flag
     }
 
-    /// What all sets have in common: the highest tier, level and number of layers, the flags that all have.
+    /// The summary of all sets: the highest tier, level and number of layers, and the flags that are set in
+    /// all sets.
     init(ofAll nalUnits: [[UInt8]]) throws(ConfigurationRecordError) {
         self = try SequenceSummary(nalUnits[0])
         for nalUnit in nalUnits.dropFirst() { try merge(try SequenceSummary(nalUnit)) }
@@ -215,11 +220,11 @@ private struct SequenceSummary {
     }
 }
 
-/// What parallel decoding can rely on.
+/// The kind of parallel decoding that the stream supports.
 private enum ParallelismType: UInt8 {
     case unknown, slices, tiles, wavefronts
 
-    /// What one picture parameter set allows.
+    /// The kind that one picture parameter set allows.
     private init(_ set: H265.PictureParameterSet) {
         switch (set.entropy_coding_sync_enabled_flag, set.tiles != nil) {
         case (true, true): self = .unknown
@@ -229,7 +234,7 @@ private enum ParallelismType: UInt8 {
         }
     }
 
-    /// What all sets allow alike.
+    /// The kind that all sets allow; `unknown` if the sets differ.
     init(of pictureParameterSets: [[UInt8]]) throws(ConfigurationRecordError) {
         var found: Set<ParallelismType> = []
         for nalUnit in pictureParameterSets {

@@ -29,11 +29,11 @@ extension H264 {
             public let weighted_pred_flag: Bool
             /// Weights of B slices: 0 default, 1 explicit, 2 implicit.
             public let weighted_bipred_idc: Int
-            /// The quantiser that slices start from, less 26.
+            /// The quantizer that slices start from, less 26.
             public let pic_init_qp_minus26: Int
             /// The same for SP and SI slices.
             public let pic_init_qs_minus26: Int
-            /// Offset of the quantiser of Cb, and of Cr unless stated otherwise.
+            /// Offset of the quantizer of Cb, and of Cr unless stated otherwise.
             public let chroma_qp_index_offset: Int
             /// Whether slice headers control the deblocking filter.
             public let deblocking_filter_control_present_flag: Bool
@@ -50,7 +50,7 @@ extension H264 {
             /// The lists of the scaling matrix, 6 and with the 8x8 transform 8 or 12; `nil` for that of the
             /// sequence parameter set.
             public let scaling_lists: [ScalingList]?
-            /// Offset of the quantiser of Cr.
+            /// Offset of the quantizer of Cr.
             public let second_chroma_qp_index_offset: Int
         }
 

@@ -32,7 +32,7 @@ extension H264 {
         public private(set) var bit_depth_luma_minus8 = 0
         /// Bits of a chroma sample, less 8.
         public private(set) var bit_depth_chroma_minus8 = 0
-        /// Whether a quantiser of 0 means lossless.
+        /// Whether a quantizer of 0 means lossless.
         public private(set) var qpprime_y_zero_transform_bypass_flag = false
         /// The 8 or 12 lists of the scaling matrix; `nil` for the flat one.
         public private(set) var scaling_lists: [ScalingList]?

@@ -39,7 +39,7 @@ extension H264 {
         /// The elements of a slice header that distinguish pictures, whose size the sequence parameter set
         /// gives.
         public struct Picture: Equatable, Sendable {
-            /// 0 to 2 if the three colour planes are coded separately, else 0.
+            /// 0 to 2 if the three color planes are coded separately, else 0.
             public let colour_plane_id: Int
             /// Counts reference frames, modulo 2 to the power of `log2_max_frame_num_minus4` + 4.
             public let frame_num: Int

@@ -1,5 +1,5 @@
 extension H264 {
-    /// Video usability information (Annex E): colour, timing and buffering, none of it needed for decoding.
+    /// Video usability information (Annex E): color, timing and buffering, none of it needed for decoding.
     ///
     /// Elements that are absent from the stream are `nil`, or have the value that E.2.1 infers.
     public struct VUIParameters: Equatable, Sendable {

@@ -22,17 +22,17 @@ extension H265 {
         public private(set) var num_ref_idx_l0_default_active_minus1 = 0
         /// Entries of list 1 if a slice does not say, less 1.
         public private(set) var num_ref_idx_l1_default_active_minus1 = 0
-        /// The quantiser that slices start from, less 26.
+        /// The quantizer that slices start from, less 26.
         public private(set) var init_qp_minus26 = 0
         /// Whether intra blocks use only samples of intra blocks.
         public private(set) var constrained_intra_pred_flag = false
         /// Whether blocks may go without transform.
         public private(set) var transform_skip_enabled_flag = false
-        /// How deep in the coding tree the quantiser may change; `nil` if it may not.
+        /// How deep in the coding tree the quantizer may change; `nil` if it may not.
         public private(set) var diff_cu_qp_delta_depth: Int?
-        /// Offset of the quantiser of Cb.
+        /// Offset of the quantizer of Cb.
         public private(set) var pps_cb_qp_offset = 0
-        /// Offset of the quantiser of Cr.
+        /// Offset of the quantizer of Cr.
         public private(set) var pps_cr_qp_offset = 0
         /// Whether slice headers have such offsets too.
         public private(set) var pps_slice_chroma_qp_offsets_present_flag = false
@@ -108,11 +108,11 @@ extension H265 {
             public let log2_max_transform_skip_block_size_minus2: Int
             /// Whether chroma may be predicted from luma's residual.
             public let cross_component_prediction_enabled_flag: Bool
-            /// How deep in the coding tree chroma quantiser offsets may change; `nil` if they may not.
+            /// How deep in the coding tree chroma quantizer offsets may change; `nil` if they may not.
             public let diff_cu_chroma_qp_offset_depth: Int?
-            /// The offsets of Cb's quantiser that blocks can choose.
+            /// The offsets of Cb's quantizer that blocks can choose.
             public let cb_qp_offset_list: [Int]
-            /// The offsets of Cr's quantiser that blocks can choose.
+            /// The offsets of Cr's quantizer that blocks can choose.
             public let cr_qp_offset_list: [Int]
             /// Log2 of the scale of luma's sample adaptive offsets.
             public let log2_sao_offset_scale_luma: Int

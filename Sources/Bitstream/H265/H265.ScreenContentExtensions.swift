@@ -68,7 +68,7 @@ extension H265.PictureParameterSet {
     public struct ScreenContentExtension: Equatable, Sendable {
         /// Whether slices may be predicted from their own picture.
         public let pps_curr_pic_ref_enabled_flag: Bool
-        /// The transform of colours in residuals; `nil` if there is none.
+        /// The transform of colors in residuals; `nil` if there is none.
         public let colourTransform: ColourTransform?
         /// The entries that palette predictors begin with, by component; `nil` if those of the sequence
         /// parameter set hold, empty if there are none.
@@ -78,11 +78,11 @@ extension H265.PictureParameterSet {
         public struct ColourTransform: Equatable, Sendable {
             /// Whether slice headers add to the offsets.
             public let pps_slice_act_qp_offsets_present_flag: Bool
-            /// Offset of luma's quantiser, plus 5.
+            /// Offset of luma's quantizer, plus 5.
             public let pps_act_y_qp_offset_plus5: Int
-            /// Offset of Cb's quantiser, plus 5.
+            /// Offset of Cb's quantizer, plus 5.
             public let pps_act_cb_qp_offset_plus5: Int
-            /// Offset of Cr's quantiser, plus 3.
+            /// Offset of Cr's quantizer, plus 3.
             public let pps_act_cr_qp_offset_plus3: Int
         }
     }

@@ -118,11 +118,11 @@ extension H265 {
             public let transform_skip_context_enabled_flag: Bool
             /// Whether residual DPCM is inferred in intra blocks.
             public let implicit_rdpcm_enabled_flag: Bool
-            /// Whether residual DPCM is signalled in inter blocks.
+            /// Whether residual DPCM is signaled in inter blocks.
             public let explicit_rdpcm_enabled_flag: Bool
             /// Whether transforms have a larger dynamic range.
             public let extended_precision_processing_flag: Bool
-            /// Whether neighbouring samples are not smoothed in intra prediction.
+            /// Whether neighboring samples are not smoothed in intra prediction.
             public let intra_smoothing_disabled_flag: Bool
             /// Whether offsets of weighted prediction have the samples' precision.
             public let high_precision_offsets_enabled_flag: Bool

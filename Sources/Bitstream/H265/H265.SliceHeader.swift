@@ -33,7 +33,7 @@ extension H265 {
             public let slice_type: Int
             /// Whether the picture is shown.
             public let pic_output_flag: Bool
-            /// 0 to 2 if the three colour planes are coded separately, else 0.
+            /// 0 to 2 if the three color planes are coded separately, else 0.
             public let colour_plane_id: Int
             /// The low bits of the picture order count; 0 in IDR pictures.
             public let slice_pic_order_cnt_lsb: Int

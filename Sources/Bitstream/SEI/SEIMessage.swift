@@ -1,17 +1,17 @@
 /// One message of supplemental enhancement information (H.264: 7.3.2.3.1, Annex D; H.265: 7.3.5, Annex D).
 public struct SEIMessage: Equatable, Sendable {
-    /// The standard that it follows.
+    /// The coding standard of the message.
     public let codec: Codec
-    /// What the payload is; see `name`.
+    /// The type of the payload; see `name`.
     public let payloadType: Int
-    /// Bytes of the payload, without emulation prevention bytes.
+    /// The size of the payload in bytes, without emulation prevention bytes.
     public let payloadSize: Int
-    /// The understood payload.
+    /// The parsed payload.
     public let content: Content
 
-    /// What a message says.
+    /// The parsed payload of a message.
     public enum Content: Equatable, Sendable {
-        /// Buffering from here on; with the id of the sequence parameter set in use.
+        /// The start of a buffering period, with the id of the sequence parameter set in use.
         case bufferingPeriod(sequenceParameterSetID: Int)
         /// Timing and structure of a picture in H.264.
         case h264PictureTiming(H264.PictureTiming)
@@ -23,11 +23,11 @@ public struct SEIMessage: Equatable, Sendable {
         case unregisteredUserData(UnregisteredUserData)
         /// Decoding may begin here.
         case recoveryPoint(RecoveryPoint)
-        /// How light is coded, in place of the `transfer_characteristics` of the VUI.
+        /// The transfer characteristics, which replace `transfer_characteristics` of the VUI.
         case alternativeTransfer(preferred: Int)
-        /// A payload that is not read: of another type, or one that depends on an unknown parameter set.
+        /// An unread payload: its type is not supported, or it depends on an unknown parameter set.
         case unread
-        /// A payload that does not follow its syntax.
+        /// A payload with invalid syntax.
         case damaged(SyntaxError)
     }
 }
@@ -49,7 +49,7 @@ extension SEIMessage {
     static func split(
         _ reader: inout RBSPReader
     ) throws(SyntaxError) -> (type: Int, size: Int, payload: RBSPReader) {
-        // Both limits keep a run of bytes of 255 short.
+        // Both limits stop long runs of the byte 255.
         let type = try sum(&reader, last: "last_payload_type_byte", limit: 0xFFFF)
         let size = try sum(&reader, last: "last_payload_size_byte", limit: reader.byteCount)
         return (type, size, try reader.split(byteCount: size, "sei_payload"))
@@ -99,8 +99,8 @@ extension SEIMessage {
 // MARK: - Names
 
 extension SEIMessage {
-    /// The name of the payload's syntax structure (sei_payload() in H.264, D.1.1, and in H.265, D.2.1), such
-    /// as `recovery_point`; `reserved_sei_message` if the standard has none for its type.
+    /// The name of the payload's syntax structure (sei_payload() in H.264, D.1.1, and in H.265, D.2.1),
+    /// such as `recovery_point`; `reserved_sei_message` for types without a name.
     public var name: String { Self.name(ofPayloadType: payloadType, codec: codec) }
 
     static func name(ofPayloadType type: Int, codec: Codec) -> String {
@@ -148,7 +148,7 @@ extension SEIMessage {
         205: "shutter_interval_info",
     ]
 
-    /// The types that only H.264 has, or has under another number.
+    /// The types that only H.264 has, or numbers differently.
     private static let h264Names: [Int: String] = [
         7: "dec_ref_pic_marking_repetition",
         8: "spare_pic",
@@ -192,7 +192,7 @@ extension SEIMessage {
         54: "constrained_depth_parameter_set_identifier",
     ]
 
-    /// The types that only H.265 has, or has under another number.
+    /// The types that only H.265 has, or numbers differently.
     private static let hevcNames: [Int: String] = [
         15: "picture_snapshot",
         128: "structure_of_pictures_info",

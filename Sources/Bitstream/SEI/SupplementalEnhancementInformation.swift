@@ -1,17 +1,17 @@
 /// The messages of a NAL unit of supplemental enhancement information.
 public struct SupplementalEnhancementInformation: Equatable, Sendable {
-    /// The most messages read from one unit. Bounds the memory that a malicious stream can occupy.
+    /// The most messages read from one unit. Limits the memory that a malicious stream can occupy.
     public static let maximumMessageCount = 1024
 
-    /// The messages in stream order, up to the error if there is one.
+    /// The messages in stream order, up to the error, if any.
     public let messages: [SEIMessage]
     /// Why reading ended early; `nil` if it did not.
     public let error: SyntaxError?
 
     /// Reads a NAL unit of type 6 in H.264, 39 or 40 in H.265, given without start code.
     ///
-    /// - Parameter parameterSets: those in force, which also determine the coding standard. What depends on a
-    ///   missing set is not read.
+    /// - Parameter parameterSets: the sets in force, which also determine the coding standard. Elements
+    ///   that depend on a missing set are not read.
     public init(_ nalUnit: RawSpan, parameterSets: StreamParameterSets) {
         var messages: [SEIMessage] = []
         error = nalUnit.withUnsafeBytes { bytes in
@@ -35,8 +35,8 @@ public struct SupplementalEnhancementInformation: Equatable, Sendable {
         }
     }
 
-    /// The first recovery point that a NAL unit holds; `nil` if there is none, if something before it cannot
-    /// be read, or for units of other types. Allocates nothing.
+    /// The first recovery point in a NAL unit; `nil` without a recovery point, after an unreadable message,
+    /// and for units of other types. Allocates nothing.
     public static func recoveryPoint(in nalUnit: RawSpan, _ codec: Codec) -> RecoveryPoint? {
         nalUnit.withUnsafeBytes { bytes in
             guard var reader = try? Self.reader(of: bytes, codec) else { return nil }
@@ -80,14 +80,15 @@ public struct SupplementalEnhancementInformation: Equatable, Sendable {
 /// A place where decoding may begin, though not with an IDR picture (H.264: D.1.8, D.2.8; H.265: D.2.8,
 /// D.3.8).
 public struct RecoveryPoint: Equatable, Sendable {
-    /// How long it takes until pictures are correct: in H.264 `recovery_frame_cnt`, in values of `frame_num`,
+    /// The distance to the first correct picture: in H.264 `recovery_frame_cnt`, in values of `frame_num`,
     /// 0 or more; in H.265 `recovery_poc_cnt`, in picture order counts, which may be negative.
     public let count: Int
-    /// Whether they are then identical to those of decoding that began earlier.
+    /// Whether the recovered pictures are identical to the pictures of a decoder that started earlier.
     public let exact_match_flag: Bool
-    /// Whether the following pictures may refer to pictures that differ from those that the encoder used.
+    /// Whether the following pictures may refer to pictures that differ from the encoder's reference
+    /// pictures.
     public let broken_link_flag: Bool
-    /// How slice groups affect it, 0 to 2; `nil` in H.265.
+    /// The effect of slice groups on the recovery, 0 to 2; `nil` in H.265.
     public let changing_slice_group_idc: Int?
 
     /// recovery_point().

@@ -1,26 +1,26 @@
 // MARK: - H.264
 
 extension H264 {
-    /// When a picture is decoded and shown, and how (D.1.3, D.2.3).
+    /// The times at which a picture is decoded and shown, and its structure (D.1.3, D.2.3).
     public struct PictureTiming: Equatable, Sendable {
         /// Clock ticks from the last buffering period to the picture's decoding; `nil` without HRD
         /// parameters.
         public let cpb_removal_delay: Int?
         /// Clock ticks from decoding to output; `nil` without HRD parameters.
         public let dpb_output_delay: Int?
-        /// How the picture is shown (Table D-1): 0 as a frame, 1 and 2 as a field, 3 to 6 as fields in turn,
-        /// 7 and 8 as a frame that is doubled or tripled; `nil` if the VUI rules it out.
+        /// The structure of the picture (Table D-1): 0 a frame, 1 and 2 a field, 3 to 6 consecutive fields,
+        /// 7 and 8 a doubled or tripled frame; `nil` if the VUI rules it out.
         public let pic_struct: Int?
-        /// The up to three clock timestamps of the fields or frames shown; `nil` for absent ones.
+        /// The clock timestamps of the fields or frames, at most three; `nil` for absent timestamps.
         public let clockTimestamps: [ClockTimestamp?]
 
         /// The time of day of a field or frame.
         public struct ClockTimestamp: Equatable, Sendable {
-            /// How the source was scanned (Table D-2): 0 progressive, 1 interlaced, 2 unknown.
+            /// The scan type of the source (Table D-2): 0 progressive, 1 interlaced, 2 unknown.
             public let ct_type: Int
-            /// Whether time counts in fields.
+            /// Whether the time counts fields.
             public let nuit_field_based_flag: Bool
-            /// How frames are counted and numbers dropped (Table D-3).
+            /// The method of counting frames and dropping numbers (Table D-3).
             public let counting_type: Int
             /// Whether the time is discontinuous here.
             public let discontinuity_flag: Bool
@@ -28,13 +28,13 @@ extension H264 {
             public let cnt_dropped_flag: Bool
             /// The number of the frame within the second.
             public let n_frames: Int
-            /// 0 to 59; `nil` if it is the same as before.
+            /// 0 to 59; `nil` if the value has not changed.
             public let seconds_value: Int?
-            /// 0 to 59; `nil` if it is the same as before.
+            /// 0 to 59; `nil` if the value has not changed.
             public let minutes_value: Int?
-            /// 0 to 23; `nil` if it is the same as before.
+            /// 0 to 23; `nil` if the value has not changed.
             public let hours_value: Int?
-            /// What to add, in clock ticks.
+            /// The offset to add, in clock ticks.
             public let time_offset: Int
         }
 
@@ -112,19 +112,19 @@ extension H264 {
 // MARK: - H.265
 
 extension H265 {
-    /// When a picture is decoded and shown, and how (D.2.3, D.3.3).
+    /// The times at which a picture is decoded and shown, and its structure (D.2.3, D.3.3).
     public struct PictureTiming: Equatable, Sendable {
-        /// How the picture is shown (Table D.2): 0 as a frame, 1 and 2 as a field, 3 to 6 as fields in turn,
-        /// 7 and 8 as a frame that is doubled or tripled, 9 to 12 as a field paired with another; `nil` if
-        /// the VUI rules it out.
+        /// The structure of the picture (Table D.2): 0 a frame, 1 and 2 a field, 3 to 6 consecutive fields,
+        /// 7 and 8 a doubled or tripled frame, 9 to 12 a field paired with another field; `nil` if the VUI
+        /// rules it out.
         public let pic_struct: Int?
-        /// How the source was scanned: 0 interlaced, 1 progressive, 2 unknown; `nil` if the VUI rules it
+        /// The scan type of the source: 0 interlaced, 1 progressive, 2 unknown; `nil` if the VUI rules it
         /// out.
         public let source_scan_type: Int?
         /// Whether the picture repeats the previous one; `nil` if the VUI rules it out.
         public let duplicate_flag: Bool?
-        /// Clock ticks between the decoding of the previous picture and of this one, less 1; `nil` without
-        /// HRD parameters.
+        /// Clock ticks from the decoding of the previous picture to the decoding of this picture, less 1;
+        /// `nil` without HRD parameters.
         public let au_cpb_removal_delay_minus1: Int?
         /// Clock ticks from decoding to output; `nil` without HRD parameters.
         public let pic_dpb_output_delay: Int?

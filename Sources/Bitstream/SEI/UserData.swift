@@ -1,11 +1,11 @@
-/// User data of a kind identified by a UUID (H.264: D.1.7, D.2.7; H.265: D.2.7, D.3.7).
+/// User data with a UUID that identifies its kind (H.264: D.1.7, D.2.7; H.265: D.2.7, D.3.7).
 public struct UnregisteredUserData: Equatable, Sendable {
     /// `uuid_iso_iec_11578`: the 16 bytes of the UUID.
     public let uuid: [UInt8]
     /// `user_data_payload_byte`: the data.
     public let payload: [UInt8]
 
-    /// The UUID in its usual form, such as `dc45e9bd-e6d9-48b7-962c-d820d923eeef`, which is x264's.
+    /// The UUID in its usual form, such as x264's `dc45e9bd-e6d9-48b7-962c-d820d923eeef`.
     public var uuidText: String {
         var text = ""
         for (index, byte) in uuid.enumerated() {
@@ -15,8 +15,8 @@ public struct UnregisteredUserData: Equatable, Sendable {
         return text
     }
 
-    /// The data as text, as x264 and x265 write their settings: UTF-8 without control characters, except
-    /// zeros at the end; `nil` if it is something else.
+    /// The data as text, the form in which x264 and x265 write their settings: UTF-8 without control
+    /// characters, except zeros at the end; `nil` for other data.
     public var text: String? {
         let end = payload.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
         let bytes = payload[..<end]
@@ -33,28 +33,28 @@ public struct UnregisteredUserData: Equatable, Sendable {
     }
 }
 
-/// User data of a kind that is registered by ITU-T T.35 (H.264: D.1.6, D.2.6; H.265: D.2.6, D.3.6).
+/// User data of a kind registered by ITU-T T.35 (H.264: D.1.6, D.2.6; H.265: D.2.6, D.3.6).
 public struct RegisteredUserData: Equatable, Sendable {
     /// The country whose authority registered the kind; 181 is the United States.
     public let itu_t_t35_country_code: Int
-    /// More of the country's code; only with the code 255.
+    /// The second byte of the country code; only after code 255.
     public let itu_t_t35_country_code_extension_byte: Int?
     /// `itu_t_t35_payload_byte`: the provider's code and its data.
     public let payload: [UInt8]
 
-    /// The kind, from the start of the data.
+    /// The kinds of data, which the first bytes identify.
     public enum Kind: Sendable {
         /// Captions of digital television (ATSC A/53 Part 4, 6.2.3: cc_data()).
         case captions
-        /// Where the actual picture lies within the frame (ATSC A/53 Part 4, 6.2.4: bar_data()).
+        /// The area of the actual picture within the frame (ATSC A/53 Part 4, 6.2.4: bar_data()).
         case barData
         /// The active format description (ATSC A/53 Part 4, 6.2.5: afd_data()).
         case activeFormatDescription
-        /// Anything else.
+        /// Data of any other kind.
         case other
     }
 
-    /// What kind of data this is, by its first bytes.
+    /// The kind of data, from its first bytes.
     public var kind: Kind {
         guard itu_t_t35_country_code == 0xB5, payload.starts(with: [0x00, 0x31]) else { return .other }
         let data = payload.dropFirst(2)
