@@ -1,5 +1,6 @@
 extension H264 {
-    /// The beginning of a slice header (7.3.3): the elements that show a frame's type and where pictures begin.
+    /// The beginning of a slice header (7.3.3): the elements that show the type of a frame and the
+    /// beginning of a picture.
     public struct SliceHeader: Equatable, Sendable {
         /// The kind of prediction: `slice_type` modulo 5 (Table 7-6).
         public enum Kind: Sendable {

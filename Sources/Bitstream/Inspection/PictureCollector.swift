@@ -153,7 +153,8 @@ public struct PictureRecord: Equatable, Sendable {
     public var byteCount: Int { Int(size) }
     /// Whether the picture is an IDR picture.
     public var isIDR: Bool { flags.contains(.idr) }
-    /// Whether decoding can begin here: an IDR, CRA or BLA picture, or an intra picture with a recovery point.
+    /// Whether decoding can begin with the picture: an IDR, CRA or BLA picture, or an intra picture with a
+    /// recovery point.
     public var isKeyframe: Bool { flags.contains(.keyframe) }
     /// Whether the picture is the second field of a frame, whose first field is the previous access unit.
     public var isSecondField: Bool { flags.contains(.secondField) }
