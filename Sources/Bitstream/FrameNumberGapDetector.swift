@@ -37,8 +37,8 @@ struct FrameNumberTracker: Sendable {
         guard !isIDR, let former = previous else { return false }
         if frame_num == former || frame_num == (former + 1) % modulus { return false }
         previous = (frame_num + modulus - 1) % modulus
-        // After a memory management operation the numbers may restart at 0 or 1 (8.2.1). If they were about to wrap
-        // around anyway, pictures are missing.
+        // After a memory management operation the numbers may restart at 0 or 1 (8.2.1). If they would have
+        // wrapped around soon anyway, pictures are missing.
         return frame_num > 1 || (frame_num - former + modulus) % modulus <= modulus / 2
     }
 }

@@ -154,7 +154,7 @@ extension ParameterSets {
     }
 }
 
-// MARK: - Ids
+// MARK: - Ids at the start of a set
 
 /// The ids at the start of a parameter set of either codec: all that caching the set needs.
 struct ParameterSetIDs: Equatable {

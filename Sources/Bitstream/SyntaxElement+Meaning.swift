@@ -380,7 +380,7 @@ extension H265.ProfileTierLevel {
     }
 }
 
-// MARK: - Tables
+// MARK: - Lookup in tables of words
 
 extension Array {
     /// The element at an index that may be out of range.

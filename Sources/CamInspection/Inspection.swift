@@ -1,49 +1,49 @@
 import Bitstream
 import CamPlatform
 
-/// The results of inspecting a stream.
+/// The results of the inspection of a stream.
 public struct Inspection: Sendable {
     /// The stream's name: a path, or `standard input`.
     public let name: String
     /// The container that the stream was extracted from; nil for a raw stream.
     public let container: Container?
-    /// What its container's times amount to; nil for a raw stream, and where pictures have no times.
+    /// The rates and the duration by the container's times; nil for a raw stream, and without times.
     let timing: PictureTiming.Result?
-    /// How its NAL units are delimited.
+    /// The delimiters of the NAL units.
     public let framing: NALUnitSource.Framing
     /// The summary of the whole stream.
     public let summary: StreamSummary
-    /// Its access units, up to the inspector's limit.
+    /// The access units, up to the inspector's limit.
     public let pictures: [PictureRecord]
-    /// Why the stream could not be read to its end, as one line; nil if it could.
+    /// Why reading stopped before the end of the stream, in one line; nil after a complete read.
     public let failure: String?
 
-    /// What a container states about the stream in it.
+    /// The properties of a container.
     public struct Container: Sendable {
         /// The kind of container.
         public let kind: StreamContainer
-        /// The times of the first and the last picture; nil if none has one.
+        /// The earliest and the latest time of a picture; nil without times.
         public private(set) var times: ClosedRange<Duration>?
 
-        /// Its sound; nil if it has none of a kind that is read.
+        /// The sound; nil without sound of a supported kind.
         public var sound: InspectedSound?
-        /// What else it contains, in words, such as `subtitles`.
+        /// The other content, in words, such as `subtitles`.
         public let others: [String]
-        /// When its first picture was captured; nil if it does not say.
+        /// The capture time of the first picture; nil if not stated.
         public var start: WallTime?
-        /// The camera and the program that recorded it; nil if it does not say.
+        /// The recording camera and program; nil if not stated.
         public var camera, program: String?
-        /// The pictures that an edit list hides.
+        /// The number of pictures that an edit list hides.
         public private(set) var hiddenCount = 0
-        /// The times of the other pictures.
+        /// The times of the pictures that are shown.
         private(set) var timing = PictureTiming()
 
-        /// Creates a container from which no picture has been read yet.
+        /// Creates a container without pictures.
         public init(_ kind: StreamContainer, others: [String] = []) {
             (self.kind, self.others) = (kind, others)
         }
 
-        /// Notes a picture and its time.
+        /// Adds a picture.
         public mutating func note(time: Duration?, isHidden: Bool, isKeyframe: Bool, byteCount: Int) {
             if isHidden { hiddenCount += 1 }
             guard let time else { return }
@@ -72,7 +72,7 @@ public struct Inspection: Sendable {
 
 /// One row of the summary: a label and its value.
 public struct InspectionFact: Equatable, Sendable {
-    /// What the row is about, such as `bit rate`.
+    /// The subject of the row, such as `bit rate`.
     public let label: String
     /// The value, in words.
     public let value: String
@@ -80,33 +80,34 @@ public struct InspectionFact: Equatable, Sendable {
 
 // MARK: - Sound
 
-/// What a container has in sound.
+/// The sound of a container.
 public struct InspectedSound: Sendable, Equatable {
-    /// How it is coded, such as `AAC`.
+    /// The codec, such as `AAC`.
     public let codec: String
     /// Samples a second of each channel.
     public let rate: Int
-    /// How many channels there are.
+    /// The number of channels.
     public let channels: Int
-    /// The packets so far, and their bytes.
+    /// The number of packets so far, and of their bytes.
     public private(set) var (packetCount, byteCount) = (0, 0)
-    /// From the first packet's beginning to the last one's end, since the first picture; nil before the first.
+    /// The time from the start of the first packet to the end of the last packet, since the first picture;
+    /// nil without packets.
     public private(set) var times: ClosedRange<Duration>?
     /// Whether the latest packet's duration is known.
     private var hasDuration = false
-    /// How much is missing between packets.
+    /// The total duration of gaps between packets.
     public private(set) var gaps = Duration.zero
 
-    /// Less is a container's rounding.
+    /// The shortest gap: containers round times, so shorter distances mean nothing.
     private static let shortestGap = Duration.milliseconds(3)
 
-    /// Creates a summary of no packets yet.
+    /// Creates a summary without packets.
     public init(codec: String, rate: Int, channels: Int) {
         (self.codec, self.rate, self.channels) = (codec, rate, channels)
     }
 
-    /// Notes the next packet.
-    /// - Parameter start: when it begins, since the first picture.
+    /// Adds the next packet.
+    /// - Parameter start: the packet's start, since the first picture.
     public mutating func note(at start: Duration, duration: Duration, byteCount: Int) {
         packetCount += 1
         self.byteCount += byteCount
@@ -117,13 +118,13 @@ public struct InspectedSound: Sendable, Equatable {
         self.times = min(times.lowerBound, start)...max(times.upperBound, end)
     }
 
-    /// Bits a second; nil if it has no duration.
+    /// Bits a second; nil if the sound has no duration.
     public var bitRate: Double? {
         guard let times, times.lowerBound < times.upperBound else { return nil }
         return Double(byteCount) * 8 / (times.upperBound - times.lowerBound).inSeconds
     }
 
-    /// In a line.
+    /// The summary in one line.
     var text: String {
         guard let times else {
             return "\(codec), \(rate) Hz, \(Quantity.count(channels, "channel")), no packets"

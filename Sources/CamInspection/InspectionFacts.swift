@@ -2,7 +2,7 @@ import Bitstream
 import CamPlatform
 
 extension Inspection {
-    /// The rate that players assume for a raw stream that states none.
+    /// The rate that players assume for a raw stream without a stated rate.
     static let assumedFramesPerSecond = 25.0
 
     /// The first line: codec, frames, duration.
@@ -41,7 +41,7 @@ extension Inspection {
         return facts
     }
 
-    /// What is odd, one line each.
+    /// The problems, one line each.
     public var problemLines: [String] {
         var lines = summary.problems.map(\.description)
         if summary.omittedProblemCount > 0 {

@@ -2,14 +2,13 @@ import Bitstream
 
 /// An inspection as a self-contained HTML page: it needs no network and no other file.
 ///
-/// Everything that comes from the stream or its name is escaped text in the page; the script gets only
-/// numbers.
+/// Text from the stream or its name is escaped in the page, and the script gets only numbers.
 public struct InspectionPage {
     private let inspection: Inspection
     private let hasNominalRate: Bool
     private let rate: Double
 
-    /// The page of that inspection.
+    /// Creates the page of an inspection.
     public init(_ inspection: Inspection) {
         self.inspection = inspection
         let nominal = inspection.framesPerSecond
@@ -17,7 +16,7 @@ public struct InspectionPage {
         rate = nominal ?? Inspection.assumedFramesPerSecond
     }
 
-    /// The page.
+    /// The page as HTML.
     public var html: String {
         """
         <!DOCTYPE html>
@@ -51,7 +50,7 @@ public struct InspectionPage {
 
     private static func embedded(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The numbers that the charts are drawn from.
+    /// The data of the charts, as JSON.
     private var data: String {
         "{\"rate\": \(inspection.picturesPerSecond ?? rate), \"count\": \(inspection.pictures.count), "
             + "\"offset\": \(inspection.pictures.first?.offset ?? 0), "
@@ -186,10 +185,10 @@ extension InspectionPage {
     }
 }
 
-/// Encodes pictures in few characters, because a page may contain hundreds of thousands.
+/// Encodes pictures in few characters: a page may contain hundreds of thousands of pictures.
 enum PackedPictures {
-    /// Each picture is one number, size * 16 + keyframe * 8 + IDR * 4 + kind, in groups of seven bits, the
-    /// lowest first, all but the last with the eighth bit set.
+    /// Each picture is one number, size * 16 + keyframe * 8 + IDR * 4 + kind, in groups of seven bits,
+    /// lowest group first. The eighth bit is set in all groups but the last.
     static func base64(of pictures: [PictureRecord]) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(pictures.count * 3)
@@ -208,7 +207,7 @@ enum PackedPictures {
 
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// RFC 4648, clause 4.
+    /// Base64 (RFC 4648, clause 4).
     static func base64(of bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -225,7 +224,7 @@ enum PackedPictures {
 }
 
 extension String {
-    /// Escaped for use as text and in quoted attributes of an HTML page.
+    /// The string, escaped for text and quoted attributes of an HTML page.
     var escapedForHTML: String {
         var text = ""
         for scalar in unicodeScalars {
@@ -236,7 +235,7 @@ extension String {
             case "\"": text += "&quot;"
             case "'": text += "&#39;"
             case "\t", "\n": text.unicodeScalars.append(scalar)
-            // Control characters, and those that change the direction of text.
+            // Control characters, and characters that change the direction of text.
             case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}":
                 text.unicodeScalars.append("\u{FFFD}")
             default: text.unicodeScalars.append(scalar)

@@ -1,13 +1,12 @@
 import Bitstream
 import CamPlatform
 
-/// An inspection for programs, as one JSON object; the lists of units and of frames, which may be long, are
-/// written separately.
+/// An inspection for programs, as one JSON object without the lists of units and frames, which may be long.
 public struct InspectionReport: Encodable, Sendable {
     private let inspection: Inspection
     private let hasHeaders: Bool
 
-    /// - Parameter hasHeaders: whether it includes the elements of the parameter sets.
+    /// - Parameter hasHeaders: whether the report includes the elements of the parameter sets.
     public init(_ inspection: Inspection, hasHeaders: Bool) {
         self.inspection = inspection
         self.hasHeaders = hasHeaders
@@ -24,7 +23,7 @@ public struct InspectionReport: Encodable, Sendable {
         case failure, headers
     }
 
-    /// Absent values are null, so that each key is always there.
+    /// Absent values are null, so the object always has all keys.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: Key.self)
         try encodeFormat(&values)
@@ -123,7 +122,7 @@ extension InspectionReport {
         let hiddenPictures: Int
         let others: [String]
         let sound: Sound?
-        /// In UTC.
+        /// ISO 8601, in UTC.
         let startTime: String?
         let camera, program: String?
 
@@ -217,7 +216,7 @@ extension InspectionReport {
 }
 
 extension NALUnitRecord {
-    /// One JSON object on one line. All text in it is camrec's own.
+    /// One JSON object on one line. It needs no escaping, because no text comes from the stream.
     public var json: String {
         var fields = ["\"offset\": \(offset)", "\"startCode\": \(prefixLength)", "\"size\": \(byteCount)"]
         if let header {
@@ -239,7 +238,7 @@ extension NALUnitRecord {
         return "{\(fields.joined(separator: ", "))}"
     }
 
-    /// Pairs of name and value: some units repeat names, and their order matters.
+    /// Pairs of name and value in an array: some units repeat names, and the order matters.
     private static func json(_ elements: [SyntaxElement]) -> String {
         elements.map { "[\"\($0.nameWithSubscripts)\", \($0.value)]" }.joined(separator: ", ")
     }

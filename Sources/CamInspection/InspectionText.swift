@@ -50,8 +50,8 @@ extension NALUnitRecord {
     /// The columns of `line`.
     public static let lineHeading = "    offset  start      size  type"
 
-    /// One line: offset, start code, size, type with its number, `nal_ref_idc` or layer and temporal id, slice
-    /// type, numbers of the picture, and what is odd.
+    /// One line: offset, start code, size, type with its number, `nal_ref_idc` or layer and temporal id,
+    /// slice type, numbers of the picture, and problems.
     public var line: String {
         var parts: [String] = []
         if let header {

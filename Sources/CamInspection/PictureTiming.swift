@@ -1,15 +1,15 @@
 import Bitstream
 import CamPlatform
 
-/// The times at which a container shows its pictures: how long they last, how fast they follow each other, and their
-/// fullest second.
+/// The duration, the rate and the fullest second of a container's pictures, by their times.
 ///
-/// Keeps four bytes for each picture, up to a limit.
+/// Stores four bytes for each picture, up to a limit.
 public struct PictureTiming: Sendable {
-    /// Pictures that may still be preceded in display order, by time.
+    /// The latest pictures by time: a later picture in coding order may still precede them in display
+    /// order.
     private var waiting: [Picture] = []
     private var latest: Duration?
-    /// Microseconds between pictures that follow each other in display order.
+    /// The times between consecutive pictures in display order, in microseconds.
     private var intervals: [UInt32] = []
     /// The sum of all intervals, listed or not.
     private var total = Duration.zero
@@ -22,14 +22,15 @@ public struct PictureTiming: Sendable {
         let bits: Int
     }
 
-    /// Codecs reorder up to 16 pictures (H.264, A.3.1 h; H.265, A.4.2).
+    /// The most pictures that codecs reorder (H.264, A.3.1 h; H.265, A.4.2).
     private static let mostReordered = 16
-    /// A keyframe whose time steps back by more begins another recording in the same file.
+    /// The largest step back in time within a recording. After a larger step, a keyframe begins another
+    /// recording in the same file.
     private static let largestStepBack = Duration.seconds(1)
-    /// 16 MiB: a day and a half at 30 a second.
+    /// The limit of stored intervals, 16 MiB: a day and a half at 30 pictures a second.
     private static let mostIntervals = 1 << 22
 
-    /// Creates timing of no pictures.
+    /// Creates timing without pictures.
     public init() {}
 
     /// Adds the next picture in coding order.
@@ -66,20 +67,21 @@ public struct PictureTiming: Sendable {
 }
 
 extension PictureTiming {
-    /// What the times amount to.
+    /// The duration and the rates by the times.
     struct Result: Sendable {
-        /// How long the pictures last, the last one included.
+        /// The duration of all pictures, the last picture included.
         let duration: Duration
         let picturesPerSecond: Double
-        /// The slowest and the fastest rate, without the rarest; nil if the rate is constant.
+        /// The slowest and the fastest rate, without outliers; nil if the rate is constant.
         let variation: ClosedRange<Double>?
-        /// The most bits in a second; nil in less than a second.
+        /// The most bits in a second; nil if the pictures last less than a second.
         let peakBitRate: Double?
     }
 
-    /// Rarer intervals do not make a rate: cameras lose frames.
+    /// The share of outliers at either end: cameras lose frames, which makes some intervals longer.
     private static let rare = 0.02
-    /// A camera's times differ by this factor and a few milliseconds, though its rate is constant.
+    /// The tolerance of a constant rate: intervals of a camera vary by this factor, and by this many
+    /// microseconds of rounding.
     private static let (jitter, rounding) = (0.25, 2000.0)
 
     /// The result; nil with fewer than two pictures.
@@ -104,15 +106,16 @@ extension PictureTiming {
 }
 
 extension Inspection {
-    /// Frames for each access unit: two fields are one frame.
+    /// Frames per access unit, where two fields are one frame.
     private var framesPerPicture: Double {
         summary.accessUnitCount > 0 ? Double(summary.frameCount) / Double(summary.accessUnitCount) : 1
     }
 
-    /// A container's times need not agree more closely with the rate that its stream states.
+    /// The relative difference up to which the container's rate counts as the rate that the stream states.
     private static let agreement = 0.01
 
-    /// Frames a second: of a container by its times, otherwise as the stream states; nil if it states none.
+    /// Frames a second by the container's times, or without times as stated in the stream; nil if not
+    /// stated.
     var framesPerSecond: Double? {
         guard let timing else { return summary.framesPerSecond }
         let measured = timing.picturesPerSecond * framesPerPicture
@@ -124,10 +127,10 @@ extension Inspection {
         return measured
     }
 
-    /// Whether the rate is another than the one that the stream states.
+    /// Whether the rate differs from the rate that the stream states.
     var hasOwnRate: Bool { framesPerSecond != summary.framesPerSecond }
 
-    /// The slowest and the fastest rate in frames a second; nil if the rate is constant, or not known.
+    /// The slowest and the fastest rate in frames a second; nil if the rate is constant or unknown.
     var rateVariation: ClosedRange<Double>? {
         timing?.variation.map { $0.lowerBound * framesPerPicture...$0.upperBound * framesPerPicture }
     }
@@ -137,7 +140,7 @@ extension Inspection {
         hasOwnRate ? framesPerSecond.map { $0 / framesPerPicture } : summary.picturesPerSecond
     }
 
-    /// How long the frames last, in seconds.
+    /// The duration of all frames, in seconds.
     var duration: Double? { timing?.duration.inSeconds ?? summary.duration }
 
     /// Bits of pictures a second, on average.

@@ -1,6 +1,6 @@
-/// Numbers as people read them.
+/// Numbers with units, for people.
 enum Quantity {
-    /// With at most the given number of decimals, without trailing zeros.
+    /// A number with at most the given number of decimals, without trailing zeros.
     static func decimal(_ value: Double, _ decimals: Int) -> String {
         guard value.isFinite, abs(value) < 1e15 else { return "\(value)" }
         var scale = 1.0

@@ -1,19 +1,18 @@
 /// ITU-T Rec. H.264 (ISO/IEC 14496-10): its NAL units and the syntax structures in them.
 ///
-/// Clauses and tables cited in this namespace are those of H.264. Properties in `snake_case` are syntax
-/// elements under the standard's own names; everything in `camelCase` is derived from them.
+/// Comments in this namespace cite clauses and tables of H.264. Properties in `snake_case` are syntax
+/// elements under the standard's names; properties in `camelCase` are derived.
 public enum H264 {}
 
 extension H264 {
     /// The first byte of a NAL unit (7.3.1).
     ///
-    /// The further header bytes of types 14, 20 and 21 (Annexes F to I) are not part of it.
+    /// It does not include the further header bytes of types 14, 20 and 21 (Annexes F to I).
     public struct NALUnitHeader: Hashable, Sendable {
         /// The byte in the stream.
         public let byte: UInt8
 
-        /// Reads a header from a NAL unit's first byte. Every byte is a header, though perhaps an invalid
-        /// one.
+        /// Reads a header from a NAL unit's first byte. Every byte is a header, valid or not.
         public init(byte: UInt8) { self.byte = byte }
 
         /// Reads the header of a NAL unit, given without start code.
@@ -33,7 +32,7 @@ extension H264 {
         public var forbidden_zero_bit: Bool { byte & 0x80 != 0 }
         /// 0 if the unit is not needed to decode other pictures; 0 to 3.
         public var nal_ref_idc: Int { Int(byte >> 5 & 3) }
-        /// What the unit holds.
+        /// The type of the unit's content.
         public var nal_unit_type: NALUnitType { NALUnitType(headerByte: byte) }
 
         /// Whether `nal_ref_idc` has a value that 7.4.1 allows for this type.
@@ -50,7 +49,7 @@ extension H264 {
 // MARK: - Types
 
 extension H264 {
-    /// `nal_unit_type`: what a NAL unit holds (Table 7-1), every value from 0 to 31.
+    /// `nal_unit_type`: the content of a NAL unit (Table 7-1), 0 to 31.
     public struct NALUnitType: RawRepresentable, Hashable, Sendable {
         /// The value of the 5-bit field.
         public let rawValue: UInt8
@@ -103,13 +102,13 @@ extension H264 {
         /// 21: coded slice extension for a depth view component or a 3D-AVC texture view component.
         public static let depthSliceExtension = Self(headerByte: 21)
 
-        /// Whether this is a slice, whole, of the primary coded picture (1 or 5).
+        /// Whether the unit is a whole slice of the primary coded picture (1 or 5).
         public var isSlice: Bool { self == .nonIDRSlice || self == .idrSlice }
 
-        /// Whether this is a sequence or a picture parameter set (7 or 8).
+        /// Whether the unit is a sequence or a picture parameter set (7 or 8).
         public var isParameterSet: Bool { self == .sequenceParameterSet || self == .pictureParameterSet }
 
-        /// What the standard says of `nal_ref_idc` in units of this type (7.4.1).
+        /// The standard's rule on `nal_ref_idc` in units of this type (7.4.1).
         public var referenceRule: ReferenceRule {
             switch rawValue {
             case 5, 7, 8, 13, 15: .neverZero
@@ -131,7 +130,7 @@ extension H264 {
 }
 
 extension H264.NALUnitType: CustomStringConvertible {
-    /// The content of such a unit in the words of Table 7-1.
+    /// The content in the words of Table 7-1.
     public var description: String {
         switch rawValue {
         case 1: "coded slice of a non-IDR picture"
@@ -161,7 +160,7 @@ extension H264.NALUnitType: CustomStringConvertible {
 }
 
 extension H264.NALUnitType {
-    /// The usual name of such a unit, such as `IDR slice` or `SPS`.
+    /// The usual name, such as `IDR slice` or `SPS`.
     public var shortName: String {
         switch rawValue {
         case 1: "slice"
@@ -190,9 +189,9 @@ extension H264.NALUnitType {
 // MARK: - Reading
 
 extension RBSPReader {
-    /// The header of an H.264 NAL unit, and a reader after it.
+    /// The header of an H.264 NAL unit, and a reader positioned after the header.
     ///
-    /// - Throws: if the unit is empty, or of a type that is not expected.
+    /// - Throws: if the unit is empty or has an unexpected type.
     static func h264(
         _ nalUnit: UnsafeRawBufferPointer, expecting isExpected: (H264.NALUnitType) -> Bool
     ) throws(SyntaxError) -> (H264.NALUnitHeader, RBSPReader) {
@@ -210,7 +209,7 @@ extension RBSPReader {
 }
 
 extension H264 {
-    /// nal_unit() (7.3.1) with the understood part of its content, for a reader at its first byte.
+    /// Reads nal_unit() (7.3.1) and the supported part of its content, from its first byte.
     static func readNALUnit(
         _ reader: inout RBSPReader, _ sets: StreamParameterSets
     ) throws(SyntaxError) {
@@ -241,7 +240,7 @@ extension H264 {
 }
 
 extension H264 {
-    /// The three (in 3D-AVC two) further header bytes of NAL unit types 14, 20 and 21 (7.3.1).
+    /// Reads the three further header bytes, two in 3D-AVC, of NAL unit types 14, 20 and 21 (7.3.1).
     static func readNALUnitHeaderExtension(
         _ reader: inout RBSPReader, _ type: NALUnitType
     ) throws(SyntaxError) {

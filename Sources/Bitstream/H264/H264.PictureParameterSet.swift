@@ -1,7 +1,7 @@
 extension H264 {
     /// A picture parameter set (7.3.2.2, 7.4.2.2) with every syntax element.
     public struct PictureParameterSet: Equatable, Sendable {
-        /// The number under which slices refer to this set, 0 to 255.
+        /// The id by which slices refer to this set, 0 to 255.
         public let pic_parameter_set_id: Int
         /// The sequence parameter set in use, 0 to 31.
         public let seq_parameter_set_id: Int
@@ -11,27 +11,27 @@ extension H264 {
         public let bottom_field_pic_order_in_frame_present_flag: Bool
         /// Number of slice groups (flexible macroblock ordering), less 1.
         public let num_slice_groups_minus1: Int
-        /// How macroblocks are assigned to slice groups; `nil` if there is only one group.
+        /// The assignment of macroblocks to slice groups; `nil` with a single group.
         public let sliceGroupMap: SliceGroupMap?
         /// The elements after the slice groups.
         public let coding: Coding
-        /// The elements at the end; `nil` if they were read without the sequence parameter set, which
-        /// their syntax depends on.
+        /// The elements at the end; `nil` without the sequence parameter set, on which their syntax
+        /// depends.
         public let transform: Transform?
 
         /// The elements from `num_ref_idx_l0_default_active_minus1` on.
         public struct Coding: Equatable, Sendable {
-            /// Entries of list 0 if a slice does not say, less 1.
+            /// The default number of entries of list 0, less 1.
             public let num_ref_idx_l0_default_active_minus1: Int
-            /// Entries of list 1 if a slice does not say, less 1.
+            /// The default number of entries of list 1, less 1.
             public let num_ref_idx_l1_default_active_minus1: Int
             /// Whether P slices use explicit weights.
             public let weighted_pred_flag: Bool
             /// Weights of B slices: 0 default, 1 explicit, 2 implicit.
             public let weighted_bipred_idc: Int
-            /// The quantizer that slices start from, less 26.
+            /// The initial quantizer of slices, less 26.
             public let pic_init_qp_minus26: Int
-            /// The same for SP and SI slices.
+            /// The initial quantizer of SP and SI slices, less 26.
             public let pic_init_qs_minus26: Int
             /// Offset of the quantizer of Cb, and of Cr unless stated otherwise.
             public let chroma_qp_index_offset: Int
@@ -47,8 +47,8 @@ extension H264 {
         public struct Transform: Equatable, Sendable {
             /// Whether macroblocks may use the 8x8 transform.
             public let transform_8x8_mode_flag: Bool
-            /// The lists of the scaling matrix, 6 and with the 8x8 transform 8 or 12; `nil` for that of the
-            /// sequence parameter set.
+            /// The lists of the scaling matrix: 6, or with the 8x8 transform 8 or 12; `nil` for the matrix
+            /// of the sequence parameter set.
             public let scaling_lists: [ScalingList]?
             /// Offset of the quantizer of Cr.
             public let second_chroma_qp_index_offset: Int
@@ -56,8 +56,8 @@ extension H264 {
 
         /// Reads a picture parameter set NAL unit (type 8), given without start code.
         ///
-        /// - Parameter sequenceParameterSet: the one that this set refers to. Without it reading ends after
-        ///   `redundant_pic_cnt_present_flag`.
+        /// - Parameter sequenceParameterSet: the set that this set refers to; without it, reading ends
+        ///   after `redundant_pic_cnt_present_flag`.
         public init(
             _ nalUnit: RawSpan, sequenceParameterSet: SequenceParameterSet? = nil
         ) throws(SyntaxError) {
@@ -76,7 +76,7 @@ extension H264 {
 
         /// pic_parameter_set_rbsp() (7.3.2.2).
         ///
-        /// - Parameter sequenceParameterSet: the set with the id that it is given.
+        /// - Parameter sequenceParameterSet: returns the set with an id.
         init(
             _ reader: inout RBSPReader, sequenceParameterSet: (Int) -> SequenceParameterSet?
         ) throws(SyntaxError) {
@@ -109,7 +109,7 @@ extension H264.PictureParameterSet.Coding {
             "num_ref_idx_l1_default_active_minus1", in: 0...31)
         weighted_pred_flag = try reader.flag("weighted_pred_flag")
         weighted_bipred_idc = try reader.u(2, "weighted_bipred_idc")
-        // The lower bound decreases by 6 for each bit above 8; there are at most 6 of those.
+        // The lower bound decreases by 6 for each bit above 8, of at most 6 such bits.
         pic_init_qp_minus26 = try reader.se("pic_init_qp_minus26", in: -62...25)
         pic_init_qs_minus26 = try reader.se("pic_init_qs_minus26", in: -26...25)
         chroma_qp_index_offset = try reader.se("chroma_qp_index_offset", in: -12...12)
@@ -144,8 +144,8 @@ extension H264.PictureParameterSet.Transform {
 // MARK: - Slice groups
 
 extension H264 {
-    /// How a picture parameter set assigns macroblocks to its slice groups (flexible macroblock ordering,
-    /// 7.3.2.2, 8.2.2).
+    /// The assignment of macroblocks to the slice groups of a picture parameter set (flexible macroblock
+    /// ordering, 7.3.2.2, 8.2.2).
     public enum SliceGroupMap: Equatable, Sendable {
         /// Type 0: runs of `run_length_minus1` + 1 map units for each group in turn.
         case interleaved(run_length_minus1: [Int])
@@ -164,7 +164,7 @@ extension H264 {
         public struct Rectangle: Equatable, Sendable {
             /// Address of the first map unit.
             public let top_left: Int
-            /// Address of the last one.
+            /// Address of the last map unit.
             public let bottom_right: Int
         }
 
@@ -182,7 +182,7 @@ extension H264 {
 }
 
 extension H264.SliceGroupMap {
-    /// The addresses of map units: no level has frames of more macroblocks (Table A-1).
+    /// The addresses of map units: no level allows larger frames (Table A-1).
     private static let addresses = 0...139_263
 
     /// The elements from `slice_group_map_type` on.

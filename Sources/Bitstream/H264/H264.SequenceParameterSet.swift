@@ -15,13 +15,13 @@ extension H264 {
         public private(set) var constraint_set2_flag = false
         /// Level 1b in the older profiles, intra-only in the High ones.
         public private(set) var constraint_set3_flag = false
-        /// Whether there are frames only (High profile).
+        /// Whether all pictures are frames (High profile).
         public private(set) var constraint_set4_flag = false
-        /// Whether there are no B slices (High profile).
+        /// Whether the stream has no B slices (High profile).
         public private(set) var constraint_set5_flag = false
         /// Ten times the level; see `levelName`.
         public private(set) var level_idc = 0
-        /// The number under which picture parameter sets refer to this one, 0 to 31.
+        /// The id by which picture parameter sets refer to this set, 0 to 31.
         public private(set) var seq_parameter_set_id = 0
 
         /// Chroma sampling (Table 6-1): 0 none, 1 4:2:0, 2 4:2:2, 3 4:4:4.
@@ -43,7 +43,7 @@ extension H264 {
         public private(set) var pic_order_cnt_type = 0
         /// Bits of `pic_order_cnt_lsb`, less 4; only with type 0.
         public private(set) var log2_max_pic_order_cnt_lsb_minus4: Int?
-        /// The elements of picture order count type 1; `nil` with the others.
+        /// The elements of picture order count type 1; `nil` with other types.
         public private(set) var pictureOrderCountCycle: PictureOrderCountCycle?
         /// The most reference frames in use.
         public private(set) var max_num_ref_frames = 0
@@ -52,9 +52,9 @@ extension H264 {
 
         /// Macroblocks in a row, less 1.
         public private(set) var pic_width_in_mbs_minus1 = 0
-        /// Rows of macroblocks in a frame, or in a field if there are fields, less 1.
+        /// Rows of macroblocks in a frame, or in a field if pictures may be fields, less 1.
         public private(set) var pic_height_in_map_units_minus1 = 0
-        /// Whether there are no fields.
+        /// Whether all pictures are frames.
         public private(set) var frame_mbs_only_flag = true
         /// Whether a frame may switch between frame and field macroblocks.
         public private(set) var mb_adaptive_frame_field_flag = false
@@ -73,13 +73,13 @@ extension H264 {
 
         /// The elements of picture order count type 1.
         public struct PictureOrderCountCycle: Equatable, Sendable {
-            /// Whether slice headers have no differences.
+            /// Whether slice headers have no `delta_pic_order_cnt`.
             public let delta_pic_order_always_zero_flag: Bool
             /// Offset of non-reference pictures.
             public let offset_for_non_ref_pic: Int
             /// Offset of bottom fields.
             public let offset_for_top_to_bottom_field: Int
-            /// The up to 255 offsets of the cycle.
+            /// The offsets of the cycle, at most 255.
             public let offset_for_ref_frame: [Int]
         }
 
@@ -222,8 +222,8 @@ extension H264.SequenceParameterSet {
     /// Bits of a luma sample.
     public var bitDepth: Int { bit_depth_luma_minus8 + 8 }
 
-    /// Frames a second according to the VUI, where a frame is two ticks (E.2.1); `nil` if it states nothing
-    /// usable.
+    /// Frames a second according to the VUI, where a frame is two ticks (E.2.1); `nil` without a usable
+    /// rate.
     public var frameRate: FrameRate? {
         vui_parameters?.timing.flatMap {
             FrameRate(announced: $0.time_scale, in: $0.num_units_in_tick * 2)
@@ -233,8 +233,8 @@ extension H264.SequenceParameterSet {
     /// Whether samples use the full range; by default limited (E.2.1).
     public var isFullRange: Bool { vui_parameters?.video_full_range_flag ?? false }
 
-    /// How many frames may precede another in decoding order and follow it in output order, from the VUI or
-    /// as E.2.1 infers it: 0 means that output order is decoding order.
+    /// The number of frames that may precede a frame in decoding order and follow it in output order, from
+    /// the VUI or inferred by E.2.1; with 0, output order is decoding order.
     public var maxNumReorderFrames: Int {
         if let restriction = vui_parameters?.bitstream_restriction {
             return restriction.max_num_reorder_frames
@@ -273,7 +273,7 @@ extension H264.SequenceParameterSet {
 
     private var isLevel1b: Bool { levelName == "1b" }
 
-    /// The profile's name (A.2, F.10, G.10, H.10), like "Constrained Baseline", or its number if it has no
+    /// The profile's name (A.2, F.10, G.10, H.10), like "Constrained Baseline", or its number without a
     /// name.
     public var profileName: String {
         H264.profileName(
@@ -295,7 +295,7 @@ extension H264 {
         return level_idc % 10 == 0 ? "\(level_idc / 10)" : "\(level_idc / 10).\(level_idc % 10)"
     }
 
-    /// The name of a profile (A.2, F.10, G.10, H.10), like "Constrained Baseline", or its number if it has no
+    /// The name of a profile (A.2, F.10, G.10, H.10), like "Constrained Baseline", or its number without a
     /// name.
     static func profileName(
         _ profile_idc: Int, constraint_set1_flag: Bool, constraint_set3_flag: Bool,
@@ -339,8 +339,8 @@ extension H264 {
     public struct SequenceParameterSetExtension: Equatable, Sendable {
         /// The sequence parameter set that is extended, 0 to 31.
         public let seq_parameter_set_id: Int
-        /// What auxiliary pictures are for: 0 nothing, 1 alpha blending with a primary picture that is not
-        /// premultiplied, 2 with one that is, 3 unspecified.
+        /// The purpose of auxiliary pictures: 0 nothing, 1 alpha blending with a primary picture, 2 alpha
+        /// blending with a premultiplied primary picture, 3 unspecified.
         public let aux_format_idc: Int
         /// The elements for blending; `nil` with `aux_format_idc` 0.
         public let alpha: Alpha?

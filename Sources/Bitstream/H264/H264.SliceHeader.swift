@@ -1,13 +1,14 @@
 extension H264 {
-    /// The beginning of a slice header (7.3.3): the elements that show a frame's type and where pictures begin.
+    /// The beginning of a slice header (7.3.3): the elements that show the type of a frame and the
+    /// beginning of a picture.
     public struct SliceHeader: Equatable, Sendable {
-        /// What a slice is predicted from: `slice_type` modulo 5 (Table 7-6).
+        /// The kind of prediction: `slice_type` modulo 5 (Table 7-6).
         public enum Kind: Sendable {
-            /// From other pictures, one at a time.
+            /// Prediction from one other picture at a time.
             case p
-            /// From other pictures, one or two at a time.
+            /// Prediction from one or two other pictures at a time.
             case b
-            /// From itself only.
+            /// Prediction within the picture only.
             case i
             /// Like P, in a form that allows switching between streams.
             case sp
@@ -18,14 +19,14 @@ extension H264 {
         /// The address of the slice's first macroblock (of the first pair if fields are mixed by macroblock);
         /// 0 if a picture begins.
         public let first_mb_in_slice: Int
-        /// 0 to 9; from 5 on, all slices of the picture are of the same kind.
+        /// 0 to 9; from 5 on, all slices of the picture have the same kind.
         public let slice_type: Int
         /// The picture parameter set in use.
         public let pic_parameter_set_id: Int
-        /// What follows in the header; `nil` if it was read without the sequence parameter set.
+        /// The following elements of the header; `nil` without the sequence parameter set.
         public let picture: Picture?
 
-        /// What the slice is predicted from.
+        /// The kind of prediction.
         public var kind: Kind {
             switch slice_type % 5 {
             case 0: .p
@@ -36,8 +37,8 @@ extension H264 {
             }
         }
 
-        /// The elements of a slice header that distinguish pictures, whose size the sequence parameter set
-        /// gives.
+        /// The elements of a slice header that distinguish pictures. The sequence parameter set determines
+        /// their sizes.
         public struct Picture: Equatable, Sendable {
             /// 0 to 2 if the three color planes are coded separately, else 0.
             public let colour_plane_id: Int
@@ -45,19 +46,19 @@ extension H264 {
             public let frame_num: Int
             /// Whether the slice belongs to a field.
             public let field_pic_flag: Bool
-            /// Whether that field is the bottom one.
+            /// Whether the slice belongs to a bottom field.
             public let bottom_field_flag: Bool
             /// Distinguishes an IDR picture from the adjacent IDR picture; `nil` in other pictures.
             public let idr_pic_id: Int?
             /// The picture order count's low bits; only with `pic_order_cnt_type` 0.
             public let pic_order_cnt_lsb: Int?
-            /// From the top field's order count to the bottom field's; 0 if absent, or if read without the
-            /// picture parameter set.
+            /// The bottom field's order count less the top field's order count; 0 if absent, and without
+            /// the picture parameter set.
             public let delta_pic_order_cnt_bottom: Int
-            /// Differences to the order count that is expected, with `pic_order_cnt_type` 1; 0 if absent; the
-            /// second is also 0 if read without the picture parameter set.
+            /// The differences to the expected order count, with `pic_order_cnt_type` 1; 0 if absent. The
+            /// second difference is also 0 without the picture parameter set.
             public let delta_pic_order_cnt: SIMD2<Int>
-            /// 0 in primary coded pictures, else the number of the redundant one; 0 if read without the
+            /// 0 in primary coded pictures, otherwise the number of the redundant picture; 0 without the
             /// picture parameter set.
             public let redundant_pic_cnt: Int
         }
@@ -66,10 +67,10 @@ extension H264 {
         ///
         /// Allocates nothing, and reads no more than the first few bytes.
         ///
-        /// - Parameter sequenceParameterSet: the one that the picture parameter set refers to. Without it
+        /// - Parameter sequenceParameterSet: the set that the picture parameter set refers to; without it,
         ///   reading ends after `pic_parameter_set_id`.
-        /// - Parameter pictureParameterSet: the one that the slice refers to. Without it reading ends before
-        ///   the elements whose presence it determines.
+        /// - Parameter pictureParameterSet: the set that the slice refers to; without it, reading ends
+        ///   before the elements whose presence the set determines.
         public init(
             _ nalUnit: RawSpan, sequenceParameterSet: SequenceParameterSet? = nil,
             pictureParameterSet: PictureParameterSet? = nil
@@ -86,7 +87,7 @@ extension H264 {
 
         /// slice_header() (7.3.3) as far as `redundant_pic_cnt`.
         ///
-        /// - Parameter parameterSets: the sets in force for the `pic_parameter_set_id` that it is given.
+        /// - Parameter parameterSets: returns the sets in force for a `pic_parameter_set_id`.
         init(
             _ reader: inout RBSPReader, isIDR: Bool,
             parameterSets: (Int) -> (SequenceParameterSet?, PictureParameterSet?)

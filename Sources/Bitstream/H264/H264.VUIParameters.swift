@@ -1,5 +1,5 @@
 extension H264 {
-    /// Video usability information (Annex E): color, timing and buffering, none of it needed for decoding.
+    /// Video usability information (Annex E): color, timing and buffering, which decoding does not need.
     ///
     /// Elements that are absent from the stream are `nil`, or have the value that E.2.1 infers.
     public struct VUIParameters: Equatable, Sendable {
@@ -8,7 +8,7 @@ extension H264 {
         public private(set) var aspect_ratio_idc = 0
         /// The horizontal part of a ratio that Table E-1 lacks; only with `aspect_ratio_idc` 255.
         public private(set) var sar_width: Int?
-        /// The vertical part of that ratio.
+        /// The vertical part of the ratio.
         public private(set) var sar_height: Int?
         /// Whether overscan is appropriate; `nil` if not stated.
         public private(set) var overscan_appropriate_flag: Bool?
@@ -30,7 +30,7 @@ extension H264 {
         public private(set) var chroma_sample_loc_type_top_field = 0
         /// Position of the chroma samples of bottom fields.
         public private(set) var chroma_sample_loc_type_bottom_field = 0
-        /// Clock ticks and whether they are regular; `nil` if nothing is said.
+        /// Clock ticks and the regularity of pictures; `nil` if not stated.
         public private(set) var timing: Timing?
         /// The reference decoder for the stream as NAL units.
         public private(set) var nal_hrd_parameters: HRDParameters?
@@ -40,14 +40,14 @@ extension H264 {
         public private(set) var low_delay_hrd_flag: Bool?
         /// Whether picture timing SEI messages have `pic_struct`.
         public private(set) var pic_struct_present_flag = false
-        /// Limits on motion vectors, picture sizes and reordering; `nil` if nothing is said.
+        /// Limits on motion vectors, picture sizes and reordering; `nil` if not stated.
         public private(set) var bitstream_restriction: BitstreamRestriction?
 
         /// The elements after `timing_info_present_flag`.
         public struct Timing: Equatable, Sendable {
             /// Units of the clock of frequency `time_scale` in a tick, which is half a frame.
             public let num_units_in_tick: Int
-            /// Units of that clock in a second.
+            /// Units of the clock in a second.
             public let time_scale: Int
             /// Whether the distance between pictures is constant.
             public let fixed_frame_rate_flag: Bool
@@ -57,15 +57,16 @@ extension H264 {
         public struct BitstreamRestriction: Equatable, Sendable {
             /// Whether motion vectors point beyond the picture's edges.
             public let motion_vectors_over_pic_boundaries_flag: Bool
-            /// Bound of a picture's size as a fraction of its uncompressed size; 0 for none.
+            /// The limit of a picture's size as a fraction of its uncompressed size; 0 for no limit.
             public let max_bytes_per_pic_denom: Int
-            /// Bound of a macroblock's size as a fraction of its uncompressed size; 0 for none.
+            /// The limit of a macroblock's size as a fraction of its uncompressed size; 0 for no limit.
             public let max_bits_per_mb_denom: Int
             /// Log2 of the largest horizontal motion vector component, in quarter samples.
             public let log2_max_mv_length_horizontal: Int
             /// Log2 of the largest vertical motion vector component, in quarter samples.
             public let log2_max_mv_length_vertical: Int
-            /// How many frames may precede another in decoding order and follow it in output order.
+            /// The number of frames that may precede a frame in decoding order and follow it in output
+            /// order.
             public let max_num_reorder_frames: Int
             /// Frame buffers that decoding needs.
             public let max_dec_frame_buffering: Int

@@ -12,7 +12,7 @@ extension H265 {
         /// The two bytes in the stream, the first one high.
         public let bytes: UInt16
 
-        /// Reads a header from its two bytes. Any two bytes are a header, though perhaps an invalid one.
+        /// Reads a header from its two bytes. Any two bytes are a header, valid or not.
         public init(bytes: UInt16) { self.bytes = bytes }
 
         /// Reads the header of a NAL unit, given without start code; `nil` if it has fewer than two bytes.
@@ -32,7 +32,7 @@ extension H265 {
 
         /// Must be false; true marks a unit as damaged.
         public var forbidden_zero_bit: Bool { bytes & 0x8000 != 0 }
-        /// What the unit holds.
+        /// The type of the unit's content.
         public var nal_unit_type: NALUnitType { NALUnitType(headerByte: UInt8(bytes >> 8)) }
         /// The layer of a scalable or multiview stream, 0 to 63; 0 is the base layer.
         public var nuh_layer_id: Int { Int(bytes >> 3 & 63) }
@@ -40,7 +40,7 @@ extension H265 {
         public var nuh_temporal_id_plus1: Int { Int(bytes & 7) }
 
         /// Whether `nuh_temporal_id_plus1` has a value that 7.4.2.2 allows for this type: never 0, and 1 in
-        /// what every sub-layer needs.
+        /// units that every sub-layer needs.
         public var isTemporalIDValid: Bool {
             switch nal_unit_type {
             case .videoParameterSet, .sequenceParameterSet, .endOfSequence, .endOfBitstream:
@@ -55,7 +55,7 @@ extension H265 {
 // MARK: - Types
 
 extension H265 {
-    /// `nal_unit_type`: what a NAL unit holds (Table 7-1), every value from 0 to 63.
+    /// `nal_unit_type`: the content of a NAL unit (Table 7-1), 0 to 63.
     public struct NALUnitType: RawRepresentable, Hashable, Sendable {
         /// The value of the 6-bit field.
         public let rawValue: UInt8
@@ -104,11 +104,11 @@ extension H265 {
         /// 40: supplemental enhancement information (SEI) after the slices.
         public static let suffixSEI = Self(number: 40)
 
-        /// Whether this is a slice segment of a type that the standard defines (0 to 9 and 16 to 21).
+        /// Whether the unit is a slice segment of a defined type (0 to 9 and 16 to 21).
         public var isSliceSegment: Bool { rawValue <= 9 || (16...21).contains(rawValue) }
 
-        /// Whether the unit belongs to the video coding layer: slice segments and the types reserved for
-        /// them (0 to 31).
+        /// Whether the unit belongs to the video coding layer: slice segments and types reserved for slice
+        /// segments (0 to 31).
         public var isVideoCodingLayer: Bool { rawValue <= 31 }
 
         /// Whether the picture is an IDR picture (19 and 20).
@@ -117,7 +117,7 @@ extension H265 {
         /// Whether the picture is an intra random access point, reserved types included (16 to 23).
         public var isIntraRandomAccessPoint: Bool { (16...23).contains(rawValue) }
 
-        /// Whether this is a video, sequence or picture parameter set (32 to 34).
+        /// Whether the unit is a video, sequence or picture parameter set (32 to 34).
         public var isParameterSet: Bool { (32...34).contains(rawValue) }
 
         /// Whether no other picture of the same sub-layer refers to the picture (the even types up to 14).
@@ -152,7 +152,7 @@ extension H265.NALUnitType: CustomStringConvertible {
         "SUFFIX_SEI_NUT",
     ]
 
-    /// The content of such a unit in the words of Table 7-1.
+    /// The content in the words of Table 7-1.
     public var description: String {
         switch rawValue {
         case 0, 1: "coded slice segment of a non-TSA, non-STSA trailing picture"
@@ -180,10 +180,10 @@ extension H265.NALUnitType: CustomStringConvertible {
 // MARK: - Reading
 
 extension RBSPReader {
-    /// The header of an H.265 NAL unit, and a reader after it.
+    /// The header of an H.265 NAL unit, and a reader positioned after the header.
     ///
-    /// - Throws: if the unit is shorter than its header, of a type that is not expected, or of another layer
-    ///   than the base layer: this module reads only the base layer's syntax.
+    /// - Throws: if the unit is shorter than its header, has an unexpected type, or belongs to another
+    ///   layer: this module reads only the syntax of the base layer.
     static func hevc(
         _ nalUnit: UnsafeRawBufferPointer, expecting isExpected: (H265.NALUnitType) -> Bool
     ) throws(SyntaxError) -> (H265.NALUnitHeader, RBSPReader) {
@@ -205,7 +205,7 @@ extension RBSPReader {
 }
 
 extension H265 {
-    /// nal_unit() (7.3.1.1) with the understood part of its content, for a reader at its first byte.
+    /// Reads nal_unit() (7.3.1.1) and the supported part of its content, from its first byte.
     static func readNALUnit(
         _ reader: inout RBSPReader, _ sets: StreamParameterSets
     ) throws(SyntaxError) {

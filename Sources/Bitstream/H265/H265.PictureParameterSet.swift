@@ -1,10 +1,10 @@
 extension H265 {
     /// A picture parameter set (7.3.2.3, 7.4.3.3) of the base layer, with its range and screen content
-    /// extensions; the presence of others is only noted.
+    /// extensions; of other extensions, it records only the presence.
     ///
     /// Elements that are absent from the stream have the value that 7.4.3.3 infers.
     public struct PictureParameterSet: Equatable, Sendable {
-        /// The number under which slices refer to this set, 0 to 63.
+        /// The id by which slices refer to this set, 0 to 63.
         public private(set) var pps_pic_parameter_set_id = 0
         /// The sequence parameter set in use, 0 to 15.
         public private(set) var pps_seq_parameter_set_id = 0
@@ -12,29 +12,29 @@ extension H265 {
         public private(set) var dependent_slice_segments_enabled_flag = false
         /// Whether slice headers have `pic_output_flag`.
         public private(set) var output_flag_present_flag = false
-        /// Bits in slice headers whose meaning is for extensions.
+        /// The number of bits in slice headers that are reserved for extensions.
         public private(set) var num_extra_slice_header_bits = 0
         /// Whether signs may be hidden in the parity of levels.
         public private(set) var sign_data_hiding_enabled_flag = false
         /// Whether slice headers have `cabac_init_flag`.
         public private(set) var cabac_init_present_flag = false
-        /// Entries of list 0 if a slice does not say, less 1.
+        /// The default number of entries of list 0, less 1.
         public private(set) var num_ref_idx_l0_default_active_minus1 = 0
-        /// Entries of list 1 if a slice does not say, less 1.
+        /// The default number of entries of list 1, less 1.
         public private(set) var num_ref_idx_l1_default_active_minus1 = 0
-        /// The quantizer that slices start from, less 26.
+        /// The initial quantizer of slices, less 26.
         public private(set) var init_qp_minus26 = 0
         /// Whether intra blocks use only samples of intra blocks.
         public private(set) var constrained_intra_pred_flag = false
-        /// Whether blocks may go without transform.
+        /// Whether blocks may skip the transform.
         public private(set) var transform_skip_enabled_flag = false
-        /// How deep in the coding tree the quantizer may change; `nil` if it may not.
+        /// The depth of the coding tree down to which the quantizer may change; `nil` if it may not change.
         public private(set) var diff_cu_qp_delta_depth: Int?
         /// Offset of the quantizer of Cb.
         public private(set) var pps_cb_qp_offset = 0
         /// Offset of the quantizer of Cr.
         public private(set) var pps_cr_qp_offset = 0
-        /// Whether slice headers have such offsets too.
+        /// Whether slice headers have chroma quantizer offsets, too.
         public private(set) var pps_slice_chroma_qp_offsets_present_flag = false
         /// Whether P slices use explicit weights.
         public private(set) var weighted_pred_flag = false
@@ -44,13 +44,13 @@ extension H265 {
         public private(set) var transquant_bypass_enabled_flag = false
         /// Whether rows of coding tree blocks can be decoded in parallel (wavefronts).
         public private(set) var entropy_coding_sync_enabled_flag = false
-        /// The picture's tiles; `nil` if it is one.
+        /// The tiles of the picture; `nil` for a single tile.
         public private(set) var tiles: Tiles?
         /// Whether filters cross the upper and left edges of slices.
         public private(set) var pps_loop_filter_across_slices_enabled_flag = false
-        /// Control of the deblocking filter; `nil` if there is none.
+        /// The control of the deblocking filter; `nil` if not stated.
         public private(set) var deblocking: DeblockingControl?
-        /// The scaling lists, by size and matrix; `nil` for those of the sequence parameter set.
+        /// The scaling lists, by size and matrix; `nil` for the lists of the sequence parameter set.
         public private(set) var scaling_list_data: [[ScalingList]]?
         /// Whether slice headers may reorder reference lists.
         public private(set) var lists_modification_present_flag = false
@@ -58,7 +58,7 @@ extension H265 {
         public private(set) var log2_parallel_merge_level_minus2 = 0
         /// Whether slice headers have an extension.
         public private(set) var slice_segment_header_extension_present_flag = false
-        /// What follows; `nil` if nothing does.
+        /// The extensions; `nil` if there are none.
         public private(set) var extensions: Extensions?
 
         /// The elements after `tiles_enabled_flag`.
@@ -78,9 +78,9 @@ extension H265 {
 
         /// The elements after `deblocking_filter_control_present_flag`.
         public struct DeblockingControl: Equatable, Sendable {
-            /// Whether slice headers may override this.
+            /// Whether slice headers may override these elements.
             public let deblocking_filter_override_enabled_flag: Bool
-            /// Whether there is no deblocking.
+            /// Whether the deblocking filter is off.
             public let pps_deblocking_filter_disabled_flag: Bool
             /// Offset of beta, halved; 0 if the filter is off.
             public let pps_beta_offset_div2: Int
@@ -92,11 +92,11 @@ extension H265 {
         public struct Extensions: Equatable, Sendable {
             /// The range extension; `nil` if it is absent.
             public let range: RangeExtension?
-            /// Whether there is an extension for several layers (Annex F), which is not read.
+            /// Whether the set has a multilayer extension (Annex F), which is not read.
             public let pps_multilayer_extension_flag: Bool
-            /// Whether there is an extension for depth (Annex I), which is not read.
+            /// Whether the set has a 3D extension (Annex I), which is not read.
             public let pps_3d_extension_flag: Bool
-            /// The extension for screen content; `nil` if it is absent, or after one that is not read.
+            /// The screen content extension; `nil` if absent, and after an extension that is not read.
             public let screenContent: ScreenContentExtension?
             /// Reserved for future extensions; 0 today.
             public let pps_extension_4bits: Int
@@ -104,11 +104,12 @@ extension H265 {
 
         /// pps_range_extension() (7.3.2.3.2).
         public struct RangeExtension: Equatable, Sendable {
-            /// Log2 of the largest block without transform, less 2.
+            /// Log2 of the largest transform skip block's side, less 2.
             public let log2_max_transform_skip_block_size_minus2: Int
             /// Whether chroma may be predicted from luma's residual.
             public let cross_component_prediction_enabled_flag: Bool
-            /// How deep in the coding tree chroma quantizer offsets may change; `nil` if they may not.
+            /// The depth of the coding tree down to which chroma quantizer offsets may change; `nil` if
+            /// they may not change.
             public let diff_cu_chroma_qp_offset_depth: Int?
             /// The offsets of Cb's quantizer that blocks can choose.
             public let cb_qp_offset_list: [Int]
@@ -172,7 +173,7 @@ extension H265.PictureParameterSet {
     }
 
     private mutating func readQuantisation(_ reader: inout RBSPReader) throws(SyntaxError) {
-        // The lower bound decreases by 6 for each bit above 8; there are at most 8 of those.
+        // The lower bound decreases by 6 for each bit above 8, of at most 8 such bits.
         init_qp_minus26 = try reader.se("init_qp_minus26", in: -74...25)
         constrained_intra_pred_flag = try reader.flag("constrained_intra_pred_flag")
         transform_skip_enabled_flag = try reader.flag("transform_skip_enabled_flag")
@@ -190,7 +191,7 @@ extension H265.PictureParameterSet {
 
 extension H265.PictureParameterSet.Tiles {
     fileprivate init(_ reader: inout RBSPReader) throws(SyntaxError) {
-        // No level allows a side of more than 16888 samples (A.4.1), which are 1056 tree blocks of 16.
+        // No level allows a side of more than 16888 samples (A.4.1): 1056 tree blocks of 16.
         num_tile_columns_minus1 = try reader.ue("num_tile_columns_minus1", in: 0...1055)
         num_tile_rows_minus1 = try reader.ue("num_tile_rows_minus1", in: 0...1055)
         if try reader.flag("uniform_spacing_flag") {
@@ -265,8 +266,8 @@ extension H265.PictureParameterSet.RangeExtension {
 extension H265 {
     /// One scaling list of a parameter set (7.3.4, 7.4.5).
     public enum ScalingList: Equatable, Sendable {
-        /// A copy of the list for the matrix `delta` before it (of the same size; for 32x32, three times
-        /// that); with 0 the default list of Table 7-5 or 7-6.
+        /// A copy of the list of an earlier matrix of the same size, by `delta` matrices, or for 32x32 by
+        /// three times `delta`; with 0 the default list of Table 7-5 or 7-6.
         case copy(delta: Int)
         /// The 16 or 64 entries, 1 to 255, in diagonal order, and for 16x16 and 32x32 the entry of the
         /// lowest frequency.

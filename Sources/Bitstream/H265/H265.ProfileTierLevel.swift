@@ -17,7 +17,7 @@ extension H265 {
             public let sub_layer_level_idc: Int?
         }
 
-        /// A profile and the tier. The names of the elements in the stream begin with `general_` or
+        /// A profile and the tier. In the standard, the names of the elements begin with `general_` or
         /// `sub_layer_`.
         public struct Profile: Equatable, Sendable {
             /// 0; other values are reserved.
@@ -32,13 +32,13 @@ extension H265 {
             public let progressive_source_flag: Bool
             /// Whether the source is interlaced.
             public let interlaced_source_flag: Bool
-            /// Whether there are no frame packing arrangement messages.
+            /// Whether the stream has no frame packing arrangement messages.
             public let non_packed_constraint_flag: Bool
             /// Whether pictures are frames.
             public let frame_only_constraint_flag: Bool
-            /// The limits of a format range extensions profile or a later one; `nil` in older profiles.
+            /// The limits of a format range extensions profile or a later profile; `nil` in older profiles.
             public let constraints: Constraints?
-            /// Whether the stream has one picture only, in the profiles of `constraints` and in Main 10.
+            /// Whether the stream has a single picture, in the profiles of `constraints` and in Main 10.
             public let one_picture_only_constraint_flag: Bool
             /// Whether the independent non-base layer decoding capability is needed.
             public let inbld_flag: Bool
@@ -207,7 +207,7 @@ extension H265.ProfileTierLevel {
 }
 
 extension H265.ProfileTierLevel.Profile {
-    /// The profile's name (A.3, G.11, H.11, I.11), such as "Main 4:2:2 10", or its number if it has no name.
+    /// The profile's name (A.3, G.11, H.11, I.11), such as "Main 4:2:2 10", or its number without a name.
     public var name: String {
         Self.name(
             profile_idc, constraints, one_picture_only_constraint_flag: one_picture_only_constraint_flag)
@@ -238,7 +238,7 @@ extension H265.ProfileTierLevel.Profile {
         }
     }
 
-    /// The profiles that a number stands for (A.3, G.11, H.11, I.11); `nil` if it is reserved.
+    /// The profile family of a number (A.3, G.11, H.11, I.11); `nil` for a reserved number.
     static func family(_ profile_idc: Int) -> String? {
         let table = [
             "Main", "Main 10", "Main Still Picture", "format range extensions", "high throughput",
@@ -250,7 +250,7 @@ extension H265.ProfileTierLevel.Profile {
 }
 
 extension H265.ProfileTierLevel.Constraints {
-    /// The bits of a sample that the constraints allow.
+    /// The maximum number of bits of a sample.
     private var maximumBitDepth: Int {
         if max_8bit_constraint_flag { return 8 }
         if max_10bit_constraint_flag { return 10 }
@@ -258,17 +258,17 @@ extension H265.ProfileTierLevel.Constraints {
         return max_14bit_constraint_flag ? 14 : 16
     }
 
-    /// Those bits as a profile's name has them: 8 are not mentioned.
+    /// The bit depth in the name of a profile, where 8 bits are not mentioned.
     fileprivate var bitDepthSuffix: String { maximumBitDepth == 8 ? "" : " \(maximumBitDepth)" }
 
-    /// The chroma format as a profile's name has it.
+    /// The chroma format in the name of a profile.
     fileprivate var chromaName: String {
         if max_monochrome_constraint_flag { return "Monochrome" }
         if max_420chroma_constraint_flag { return "Main" }
         return max_422chroma_constraint_flag ? "Main 4:2:2" : "Main 4:4:4"
     }
 
-    /// The smallest profile of Table A.2 that the constraints do not rule out.
+    /// The smallest profile of Table A.2 that matches the constraints.
     fileprivate func formatRangeExtensionsName(isStillPicture: Bool) -> String? {
         if intra_constraint_flag {
             return chromaName + bitDepthSuffix + (isStillPicture ? " Still Picture" : " Intra")

@@ -3,9 +3,9 @@ extension H265.SequenceParameterSet {
     public struct ScreenContentExtension: Equatable, Sendable {
         /// Whether pictures may be predicted from their own decoded parts.
         public let sps_curr_pic_ref_enabled_flag: Bool
-        /// The palette mode; `nil` if there is none.
+        /// The palette mode; `nil` if it is off.
         public let palette: Palette?
-        /// How motion vectors are resolved: 0 in quarter samples, 1 in whole ones, 2 as each slice specifies.
+        /// The resolution of motion vectors: 0 quarter samples, 1 whole samples, 2 specified by each slice.
         public let motion_vector_resolution_control_idc: Int
         /// Whether edges of intra blocks may be left unfiltered.
         public let intra_boundary_filtering_disabled_flag: Bool
@@ -14,9 +14,9 @@ extension H265.SequenceParameterSet {
         public struct Palette: Equatable, Sendable {
             /// The most entries of a palette.
             public let palette_max_size: Int
-            /// How many more entries a predictor may have.
+            /// The number of further entries that a predictor may have.
             public let delta_palette_max_predictor_size: Int
-            /// The entries that predictors begin with, by component; empty if there are none.
+            /// The initial entries of predictors, by component; may be empty.
             public let sps_palette_predictor_initializer: [[Int]]
         }
     }
@@ -68,10 +68,10 @@ extension H265.PictureParameterSet {
     public struct ScreenContentExtension: Equatable, Sendable {
         /// Whether slices may be predicted from their own picture.
         public let pps_curr_pic_ref_enabled_flag: Bool
-        /// The transform of colors in residuals; `nil` if there is none.
+        /// The color transform of residuals; `nil` if it is off.
         public let colourTransform: ColourTransform?
-        /// The entries that palette predictors begin with, by component; `nil` if those of the sequence
-        /// parameter set hold, empty if there are none.
+        /// The initial entries of palette predictors, by component, may be empty; `nil` for the entries of
+        /// the sequence parameter set.
         public let pps_palette_predictor_initializer: [[Int]]?
 
         /// The elements after `residual_adaptive_colour_transform_enabled_flag`.

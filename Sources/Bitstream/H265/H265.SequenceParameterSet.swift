@@ -2,7 +2,7 @@ import CamPictures
 
 extension H265 {
     /// A sequence parameter set (7.3.2.2, 7.4.3.2) of the base layer, with its range and screen content
-    /// extensions; the presence of others is only noted.
+    /// extensions; of other extensions, it records only the presence.
     ///
     /// Elements that are absent from the stream have the value that 7.4.3.2 infers.
     public struct SequenceParameterSet: Equatable, Sendable {
@@ -14,7 +14,7 @@ extension H265 {
         public let sps_temporal_id_nesting_flag: Bool
         /// Profile, tier and level.
         public let profile_tier_level: ProfileTierLevel
-        /// The number under which picture parameter sets refer to this one, 0 to 15.
+        /// The id by which picture parameter sets refer to this set, 0 to 15.
         public let sps_seq_parameter_set_id: Int
 
         /// Chroma sampling (Table 6-1): 0 none, 1 4:2:0, 2 4:2:2, 3 4:4:4.
@@ -25,7 +25,7 @@ extension H265 {
         public private(set) var pic_width_in_luma_samples = 0
         /// Height of a coded picture; a multiple of the smallest coding block.
         public private(set) var pic_height_in_luma_samples = 0
-        /// The part of a picture that is output; `nil` for all of it.
+        /// The part of a picture that is output; `nil` for the whole picture.
         public private(set) var conformanceWindow: Window?
         /// Bits of a luma sample, less 8.
         public private(set) var bit_depth_luma_minus8 = 0
@@ -33,16 +33,18 @@ extension H265 {
         public private(set) var bit_depth_chroma_minus8 = 0
         /// Bits of `slice_pic_order_cnt_lsb`, less 4.
         public private(set) var log2_max_pic_order_cnt_lsb_minus4 = 0
-        /// By rising `TemporalId`; only the highest sub-layer's if one applies to all.
+        /// The orderings by rising `TemporalId`; only the ordering of the highest sub-layer if it applies
+        /// to all.
         public private(set) var subLayerOrderings: [SubLayerOrdering] = []
 
         /// Log2 of the smallest coding block's side, less 3.
         public private(set) var log2_min_luma_coding_block_size_minus3 = 0
-        /// From there to the log2 of the coding tree block's side.
+        /// Log2 of the coding tree block's side, less the log2 of the smallest coding block's side.
         public private(set) var log2_diff_max_min_luma_coding_block_size = 0
         /// Log2 of the smallest transform block's side, less 2.
         public private(set) var log2_min_luma_transform_block_size_minus2 = 0
-        /// From there to the log2 of the largest transform block's side.
+        /// Log2 of the largest transform block's side, less the log2 of the smallest transform block's
+        /// side.
         public private(set) var log2_diff_max_min_luma_transform_block_size = 0
         /// Depth of the transform tree in inter coding units.
         public private(set) var max_transform_hierarchy_depth_inter = 0
@@ -50,18 +52,19 @@ extension H265 {
         public private(set) var max_transform_hierarchy_depth_intra = 0
         /// Whether coefficients are scaled by lists instead of uniformly.
         public private(set) var scaling_list_enabled_flag = false
-        /// The lists, by size and matrix; `nil` for the flat ones, or the default ones of Tables 7-5 and 7-6.
+        /// The scaling lists, by size and matrix; `nil` for flat lists, or the default lists of Tables 7-5
+        /// and 7-6.
         public private(set) var scaling_list_data: [[ScalingList]]?
-        /// Whether there are asymmetric motion partitions.
+        /// Whether motion partitions may be asymmetric.
         public private(set) var amp_enabled_flag = false
-        /// Whether there is sample adaptive offset filtering.
+        /// Whether the sample adaptive offset filter is used.
         public private(set) var sample_adaptive_offset_enabled_flag = false
-        /// Uncompressed samples; `nil` if they are not allowed.
+        /// Uncompressed samples; `nil` if not allowed.
         public private(set) var pcm: PCM?
 
         /// The short-term reference picture sets that slices can name, at most 64.
         public private(set) var shortTermReferencePictureSets: [ShortTermReferencePictureSet] = []
-        /// Whether there may be long-term reference pictures.
+        /// Whether long-term reference pictures are allowed.
         public private(set) var long_term_ref_pics_present_flag = false
         /// The long-term reference pictures that slices can name, at most 32.
         public private(set) var longTermReferencePictures: [LongTermReferencePicture] = []
@@ -71,7 +74,7 @@ extension H265 {
         public private(set) var strong_intra_smoothing_enabled_flag = false
         /// Video usability information; `nil` if there is none.
         public private(set) var vui_parameters: VUIParameters?
-        /// What follows; `nil` if nothing does.
+        /// The extensions; `nil` if there are none.
         public private(set) var extensions: Extensions?
 
         /// The elements after `pcm_enabled_flag`.
@@ -82,17 +85,18 @@ extension H265 {
             public let pcm_sample_bit_depth_chroma_minus1: Int
             /// Log2 of the smallest block's side, less 3.
             public let log2_min_pcm_luma_coding_block_size_minus3: Int
-            /// From there to the log2 of the largest block's side.
+            /// Log2 of the largest block's side, less the log2 of the smallest block's side.
             public let log2_diff_max_min_pcm_luma_coding_block_size: Int
-            /// Whether deblocking skips such blocks.
+            /// Whether deblocking skips uncompressed blocks.
             public let pcm_loop_filter_disabled_flag: Bool
         }
 
         /// A long-term reference picture that slices can name.
         public struct LongTermReferencePicture: Equatable, Sendable {
-            /// The low bits of its order count.
+            /// The low bits of the picture order count.
             public let lt_ref_pic_poc_lsb_sps: Int
-            /// Whether the current picture refers to it, and not only later ones.
+            /// Whether the current picture refers to the long-term picture; false if only later pictures
+            /// do.
             public let used_by_curr_pic_lt_sps_flag: Bool
         }
 
@@ -100,11 +104,11 @@ extension H265 {
         public struct Extensions: Equatable, Sendable {
             /// The range extension; `nil` if it is absent.
             public let range: RangeExtension?
-            /// Whether there is an extension for several layers (Annex F), which is not read.
+            /// Whether the set has a multilayer extension (Annex F), which is not read.
             public let sps_multilayer_extension_flag: Bool
-            /// Whether there is an extension for depth (Annex I), which is not read.
+            /// Whether the set has a 3D extension (Annex I), which is not read.
             public let sps_3d_extension_flag: Bool
-            /// The extension for screen content; `nil` if it is absent, or after one that is not read.
+            /// The screen content extension; `nil` if absent, and after an extension that is not read.
             public let screenContent: ScreenContentExtension?
             /// Reserved for future extensions; 0 today.
             public let sps_extension_4bits: Int
@@ -114,7 +118,7 @@ extension H265 {
         public struct RangeExtension: Equatable, Sendable {
             /// Whether residuals of transform skip blocks are rotated.
             public let transform_skip_rotation_enabled_flag: Bool
-            /// Whether those blocks have their own context.
+            /// Whether transform skip blocks have their own context.
             public let transform_skip_context_enabled_flag: Bool
             /// Whether residual DPCM is inferred in intra blocks.
             public let implicit_rdpcm_enabled_flag: Bool
@@ -317,19 +321,19 @@ extension H265.SequenceParameterSet {
             * ((pic_height_in_luma_samples + size - 1) / size)
     }
 
-    /// Frames a second according to the VUI (E.3.1): a tick is a picture, and if pictures are fields, a frame
-    /// is two; `nil` if it states nothing usable.
+    /// Frames a second according to the VUI (E.3.1), where a picture is a tick and a frame has two pictures
+    /// if pictures are fields; `nil` without a usable rate.
     public var frameRate: FrameRate? {
         guard let vui_parameters else { return nil }
         return vui_parameters.timing?.frameRate(areFields: vui_parameters.field_seq_flag)
     }
 
     /// Pictures a second according to the VUI, where each field of a field sequence counts as a picture;
-    /// `nil` if it states nothing usable.
+    /// `nil` without a usable rate.
     public var pictureRate: FrameRate? { vui_parameters?.timing?.frameRate(areFields: false) }
 
-    /// How many pictures may precede another in decoding order and follow it in output order: 0 means that
-    /// output order is decoding order.
+    /// The number of pictures that may precede a picture in decoding order and follow it in output order;
+    /// with 0, output order is decoding order.
     public var maxNumReorderPictures: Int { subLayerOrderings.last?.max_num_reorder_pics ?? 0 }
 
     /// The profile's name (A.3), such as "Main 10".
@@ -346,13 +350,13 @@ extension H265 {
     /// chroma). In the stream the elements' names begin with `conf_win_` (7.4.3.2.1) or `def_disp_win_`
     /// (E.3.1).
     public struct Window: Equatable, Sendable {
-        /// What is cut off at the left.
+        /// The width of the cropped area at the left.
         public let left_offset: Int
-        /// What is cut off at the right.
+        /// The width of the cropped area at the right.
         public let right_offset: Int
-        /// What is cut off at the top.
+        /// The height of the cropped area at the top.
         public let top_offset: Int
-        /// What is cut off at the bottom.
+        /// The height of the cropped area at the bottom.
         public let bottom_offset: Int
 
         init(_ reader: inout RBSPReader, prefix: String) throws(SyntaxError) {

@@ -1,6 +1,6 @@
 extension H265 {
-    /// The beginning of a slice segment header (7.3.6.1, 7.4.7.1): the elements that show a picture's type, where it
-    /// begins, its order and its references.
+    /// The beginning of a slice segment header (7.3.6.1, 7.4.7.1): the elements that show the type, the
+    /// beginning, the order and the references of a picture.
     public struct SliceHeader: Equatable, Sendable {
         /// Whether a picture begins here.
         public let first_slice_segment_in_pic_flag: Bool
@@ -8,22 +8,22 @@ extension H265 {
         public let no_output_of_prior_pics_flag: Bool?
         /// The picture parameter set in use.
         public let slice_pic_parameter_set_id: Int
-        /// Whether the segment inherits the header of the previous one; `nil` if that cannot be read without
-        /// the parameter sets.
+        /// Whether the segment inherits the header of the previous segment; `nil` if unreadable without the
+        /// parameter sets.
         public let dependent_slice_segment_flag: Bool?
-        /// The address of the first coding tree block, 0 in a picture's first segment; `nil` if it can't
-        /// be read without the parameter sets.
+        /// The address of the first coding tree block, 0 in a picture's first segment; `nil` if unreadable
+        /// without the parameter sets.
         public let slice_segment_address: Int?
-        /// What follows; `nil` in dependent segments and if it can't be read without the parameter sets.
+        /// The following elements; `nil` in dependent segments and without the parameter sets.
         public let slice: Slice?
 
-        /// What a slice is predicted from (Table 7-7).
+        /// The kind of prediction (Table 7-7).
         public enum Kind: Int, Sendable {
-            /// From other pictures, one or two at a time.
+            /// Prediction from one or two other pictures at a time.
             case b
-            /// From other pictures, one at a time.
+            /// Prediction from one other picture at a time.
             case p
-            /// From its own picture only.
+            /// Prediction within the picture only.
             case i
         }
 
@@ -37,24 +37,24 @@ extension H265 {
             public let colour_plane_id: Int
             /// The low bits of the picture order count; 0 in IDR pictures.
             public let slice_pic_order_cnt_lsb: Int
-            /// The nearby pictures that this one and later ones refer to; `nil` in IDR pictures.
+            /// The short-term reference pictures of this and later pictures; `nil` in IDR pictures.
             public let shortTermReferences: ShortTermReferencePictureSet?
             /// The long-term reference pictures.
             public let longTermReferences: [LongTermReference]
             /// Whether motion vectors of another picture are used for prediction.
             public let slice_temporal_mvp_enabled_flag: Bool
 
-            /// What the slice is predicted from.
+            /// The kind of prediction.
             public var kind: Kind { Kind(rawValue: slice_type) ?? .i }
         }
 
         /// A long-term reference picture.
         public struct LongTermReference: Equatable, Sendable {
-            /// The low bits of its picture order count.
+            /// The low bits of the picture order count.
             public let pocLSB: Int
-            /// Whether the current picture refers to it, and not only later ones.
+            /// Whether the current picture refers to this picture; false if only later pictures do.
             public let isUsedByCurrent: Bool
-            /// What its order count's high bits lack; `nil` if the low bits suffice.
+            /// The difference of the high bits of the picture order count; `nil` if the low bits suffice.
             public let delta_poc_msb_cycle_lt: Int?
         }
 
@@ -63,8 +63,8 @@ extension H265 {
         /// Allocates nothing without parameter sets, and reads no more than the first few bytes.
         ///
         /// - Parameters:
-        ///   - sequenceParameterSet: the one that the picture parameter set refers to.
-        ///   - pictureParameterSet: the one that the slice refers to. Without both reading ends after
+        ///   - sequenceParameterSet: the set that the picture parameter set refers to.
+        ///   - pictureParameterSet: the set that the slice refers to. Without both sets, reading ends after
         ///     `slice_pic_parameter_set_id`.
         public init(
             _ nalUnit: RawSpan, sequenceParameterSet: SequenceParameterSet? = nil,
@@ -80,7 +80,7 @@ extension H265 {
 
         /// slice_segment_header() (7.3.6.1) as far as `slice_temporal_mvp_enabled_flag`.
         ///
-        /// - Parameter parameterSets: the sets in force for the `slice_pic_parameter_set_id` that it is given.
+        /// - Parameter parameterSets: returns the sets in force for a `slice_pic_parameter_set_id`.
         init(
             _ reader: inout RBSPReader, type: NALUnitType,
             parameterSets: (Int) -> (SequenceParameterSet?, PictureParameterSet?)
@@ -194,14 +194,14 @@ extension H265.SliceHeader.Slice {
 // MARK: - Short-term reference pictures
 
 extension H265 {
-    /// A short-term reference picture set (7.3.7, 7.4.8): the nearby pictures that a picture and those after
-    /// it in decoding order may refer to.
+    /// A short-term reference picture set (7.3.7, 7.4.8): the nearby pictures to which a picture and later
+    /// pictures in decoding order may refer.
     public struct ShortTermReferencePictureSet: Equatable, Sendable {
         /// One picture of the set.
         public struct Reference: Equatable, Sendable {
-            /// The picture's order count less that of the current picture.
+            /// The picture's order count less the current picture's order count.
             public let deltaPOC: Int
-            /// Whether the current picture refers to it, and not only later ones.
+            /// Whether the current picture refers to this picture; false if only later pictures do.
             public let isUsedByCurrent: Bool
         }
 
@@ -218,7 +218,8 @@ extension H265 {
 
         /// st_ref_pic_set( stRpsIdx ).
         ///
-        /// - Parameter sets: those before it in the sequence parameter set, or all of that set's.
+        /// - Parameter sets: the earlier sets of the sequence parameter set, or for a set in a slice all
+        ///   sets.
         /// - Parameter isInSlice: whether the set is in a slice segment header.
         init(
             _ reader: inout RBSPReader, after sets: [ShortTermReferencePictureSet], isInSlice: Bool

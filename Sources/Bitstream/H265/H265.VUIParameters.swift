@@ -1,5 +1,5 @@
 extension H265 {
-    /// Video usability information (Annex E): color, timing and buffering, none of it needed for decoding.
+    /// Video usability information (Annex E): color, timing and buffering, which decoding does not need.
     ///
     /// Elements that are absent from the stream are `nil`, or have the value that E.3.1 infers.
     public struct VUIParameters: Equatable, Sendable {
@@ -8,7 +8,7 @@ extension H265 {
         public private(set) var aspect_ratio_idc = 0
         /// The horizontal part of a ratio that Table E.1 lacks; only with `aspect_ratio_idc` 255.
         public private(set) var sar_width: Int?
-        /// The vertical part of that ratio.
+        /// The vertical part of the ratio.
         public private(set) var sar_height: Int?
         /// Whether overscan is appropriate; `nil` if not stated.
         public private(set) var overscan_appropriate_flag: Bool?
@@ -36,13 +36,13 @@ extension H265 {
         public private(set) var field_seq_flag = false
         /// Whether picture timing SEI messages have `pic_struct`.
         public private(set) var frame_field_info_present_flag = false
-        /// The part of the cropped picture to show; `nil` for all of it.
+        /// The part of the cropped picture to show; `nil` for the whole picture.
         public private(set) var defaultDisplayWindow: Window?
-        /// Clock ticks; `nil` if nothing is said.
+        /// Clock ticks; `nil` if not stated.
         public private(set) var timing: TimingInformation?
         /// The reference decoder.
         public private(set) var hrd_parameters: HRDParameters?
-        /// Limits on tiles, motion vectors and sizes; `nil` if nothing is said.
+        /// Limits on tiles, motion vectors and sizes; `nil` if not stated.
         public private(set) var bitstream_restriction: BitstreamRestriction?
 
         /// The elements after `bitstream_restriction_flag`.
@@ -53,11 +53,11 @@ extension H265 {
             public let motion_vectors_over_pic_boundaries_flag: Bool
             /// Whether all slices of a picture have the same reference lists.
             public let restricted_ref_pic_lists_flag: Bool
-            /// Lower bound of the size of parts that can be decoded separately; 0 for none.
+            /// The minimum size of parts that can be decoded separately; 0 for no limit.
             public let min_spatial_segmentation_idc: Int
-            /// Bound of a picture's size as a fraction of its uncompressed size; 0 for none.
+            /// The limit of a picture's size as a fraction of its uncompressed size; 0 for no limit.
             public let max_bytes_per_pic_denom: Int
-            /// Bound of a coding unit's size as a fraction of its uncompressed size; 0 for none.
+            /// The limit of a coding unit's size as a fraction of its uncompressed size; 0 for no limit.
             public let max_bits_per_min_cu_denom: Int
             /// Log2 of the largest horizontal motion vector component, in quarter samples.
             public let log2_max_mv_length_horizontal: Int
@@ -137,19 +137,19 @@ extension H265.VUIParameters.BitstreamRestriction {
 extension H265 {
     /// Parameters of the hypothetical reference decoder (E.2.2, E.3.2).
     public struct HRDParameters: Equatable, Sendable {
-        /// What holds for all sub-layers; in a video parameter set possibly inherited from the previous
-        /// parameters.
+        /// The elements for all sub-layers. In a video parameter set they may be inherited from the
+        /// previous parameters.
         public let common: Common
         /// The temporal sub-layers, by rising `TemporalId`, 1 to 7.
         public let subLayers: [SubLayer]
 
         /// The elements that `commonInfPresentFlag` signals.
         public struct Common: Equatable, Sendable {
-            /// Whether there are schedules for the stream as NAL units.
+            /// Whether the parameters have schedules for the stream as NAL units.
             public private(set) var nal_hrd_parameters_present_flag = false
-            /// Whether there are schedules for the stream's slices and filler data alone.
+            /// Whether the parameters have schedules for the slices and filler data alone.
             public private(set) var vcl_hrd_parameters_present_flag = false
-            /// How the decoder works below the picture; `nil` if it does not.
+            /// The operation of the decoder below the picture; `nil` if it decodes whole pictures.
             public private(set) var subPicture: SubPicture?
             /// Scale of the bit rates.
             public private(set) var bit_rate_scale = 0
@@ -169,7 +169,7 @@ extension H265 {
             public let tick_divisor_minus2: Int
             /// Bits of removal delays of decoding units, less 1.
             public let du_cpb_removal_delay_increment_length_minus1: Int
-            /// Whether those delays are in picture timing messages rather than separate messages.
+            /// Whether removal delays are in picture timing messages and not in separate messages.
             public let sub_pic_cpb_params_in_pic_timing_sei_flag: Bool
             /// Bits of output delays of decoding units, less 1.
             public let dpb_output_delay_du_length_minus1: Int
@@ -179,17 +179,17 @@ extension H265 {
 
         /// One temporal sub-layer.
         public struct SubLayer: Equatable, Sendable {
-            /// Whether the time between pictures is constant, whatever the stream.
+            /// Whether the time between pictures is constant across coded video sequences.
             public let fixed_pic_rate_general_flag: Bool
-            /// Whether it is constant within a coded video sequence.
+            /// Whether the time between pictures is constant within a coded video sequence.
             public let fixed_pic_rate_within_cvs_flag: Bool
-            /// That time in clock ticks, less 1; `nil` if it is not constant.
+            /// The time between pictures in clock ticks, less 1; `nil` if not constant.
             public let elemental_duration_in_tc_minus1: Int?
-            /// Whether the decoder works below the picture, so that big pictures may come late.
+            /// Whether big pictures may arrive late (low delay).
             public let low_delay_hrd_flag: Bool
-            /// The schedules for NAL units; empty if there are none.
+            /// The schedules for NAL units; may be empty.
             public let nal: [Schedule]
-            /// The schedules for slices and filler data; empty if there are none.
+            /// The schedules for slices and filler data; may be empty.
             public let vcl: [Schedule]
         }
 
@@ -199,9 +199,9 @@ extension H265 {
             public let bit_rate_value_minus1: Int
             /// The buffer's size, less 1, in units of 2 to the power of 4 + `cpb_size_scale` bits.
             public let cpb_size_value_minus1: Int
-            /// The size for decoding units, less 1; `nil` if there are none.
+            /// The size for decoding units, less 1; `nil` without decoding units.
             public let cpb_size_du_value_minus1: Int?
-            /// The bit rate for decoding units, less 1; `nil` if there are none.
+            /// The bit rate for decoding units, less 1; `nil` without decoding units.
             public let bit_rate_du_value_minus1: Int?
             /// Whether the bit rate is constant.
             public let cbr_flag: Bool
@@ -222,7 +222,7 @@ extension H265 {
 extension H265.HRDParameters {
     /// hrd_parameters() (E.2.2).
     ///
-    /// - Parameter common: the common elements if the stream does not have them here.
+    /// - Parameter common: inherited common elements, which the stream does not repeat here.
     init(
         _ reader: inout RBSPReader, common inherited: Common? = nil, maxNumSubLayersMinus1: Int
     ) throws(SyntaxError) {

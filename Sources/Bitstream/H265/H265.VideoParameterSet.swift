@@ -3,11 +3,11 @@ import CamPictures
 extension H265 {
     /// A video parameter set (7.3.2.1, 7.4.3.1), without the extension for further layers (Annex F).
     public struct VideoParameterSet: Equatable, Sendable {
-        /// The number under which sequence parameter sets refer to this one, 0 to 15.
+        /// The id by which sequence parameter sets refer to this set, 0 to 15.
         public let vps_video_parameter_set_id: Int
         /// Whether the base layer is in the stream.
         public let vps_base_layer_internal_flag: Bool
-        /// Whether there is a base layer.
+        /// Whether the base layer exists, here or outside the stream.
         public let vps_base_layer_available_flag: Bool
         /// The most layers, less 1.
         public let vps_max_layers_minus1: Int
@@ -17,17 +17,18 @@ extension H265 {
         public let vps_temporal_id_nesting_flag: Bool
         /// Profile, tier and level.
         public let profile_tier_level: ProfileTierLevel
-        /// By rising `TemporalId`; only the highest sub-layer's if one applies to all.
+        /// The orderings by rising `TemporalId`; only the ordering of the highest sub-layer if it applies
+        /// to all.
         public let subLayerOrderings: [SubLayerOrdering]
         /// The highest `nuh_layer_id`.
         public let vps_max_layer_id: Int
         /// `layer_id_included_flag`: the layers of the sets from 1 on, one bit per layer.
         public let layerSets: [UInt64]
-        /// Clock ticks; `nil` if nothing is said.
+        /// Clock ticks; `nil` if not stated.
         public let timing: TimingInformation?
         /// The reference decoders for sets of layers; at most 1024.
         public let hrd_parameters: [LayerSetHRD]
-        /// Whether there is an extension, which is not read.
+        /// Whether the set has an extension, which is not read.
         public let vps_extension_flag: Bool
 
         /// A reference decoder for one set of layers.
@@ -108,15 +109,16 @@ extension H265 {
 // MARK: - Sub-layers
 
 extension H265 {
-    /// What decoding a stream up to a temporal sub-layer requires (7.4.3.1, 7.4.3.2.1). In the stream the
-    /// elements' names begin with `vps_` or `sps_`.
+    /// The requirements for decoding a stream up to a temporal sub-layer (7.4.3.1, 7.4.3.2.1). In the
+    /// standard, the names of the elements begin with `vps_` or `sps_`.
     public struct SubLayerOrdering: Equatable, Sendable {
         /// Picture buffers that decoding needs, less 1: 0 to 15.
         public let max_dec_pic_buffering_minus1: Int
-        /// How many pictures may precede another in decoding order and follow it in output order.
+        /// The number of pictures that may precede a picture in decoding order and follow it in output
+        /// order.
         public let max_num_reorder_pics: Int
-        /// How many pictures may precede another in output order and follow it in decoding order, beyond
-        /// `max_num_reorder_pics`, plus 1; 0 for no limit.
+        /// The number of pictures that may precede a picture in output order and follow it in decoding
+        /// order, beyond `max_num_reorder_pics`, plus 1; 0 for no limit.
         public let max_latency_increase_plus1: Int
 
         /// Reads the orderings of all sub-layers, or only of the highest, after
@@ -142,11 +144,12 @@ extension H265 {
 // MARK: - Timing
 
 extension H265 {
-    /// Clock ticks (7.4.3.1, E.3.1). In the stream the elements' names begin with `vps_` or `vui_`.
+    /// Clock ticks (7.4.3.1, E.3.1). In the standard, the names of the elements begin with `vps_` or
+    /// `vui_`.
     public struct TimingInformation: Equatable, Sendable {
         /// Units of the clock of frequency `time_scale` in a tick, which is one picture.
         public let num_units_in_tick: Int
-        /// Units of that clock in a second.
+        /// Units of the clock in a second.
         public let time_scale: Int
         /// Ticks between pictures whose order counts differ by 1, less 1; `nil` if order counts do not
         /// determine the time.
@@ -164,13 +167,13 @@ extension H265 {
 }
 
 extension H265.TimingInformation {
-    /// Frames a second, for pictures that are frames or fields; `nil` if the elements are unusable.
+    /// Frames a second, for pictures that are frames or fields; `nil` without a usable rate.
     func frameRate(areFields: Bool) -> FrameRate? {
         FrameRate(announced: time_scale, in: num_units_in_tick * (areFields ? 2 : 1))
     }
 }
 
 extension H265.VideoParameterSet {
-    /// Pictures a second, which in field sequences are fields; `nil` if nothing usable is stated.
+    /// Pictures a second, where fields of a field sequence are pictures; `nil` without a usable rate.
     public var pictureRate: FrameRate? { timing?.frameRate(areFields: false) }
 }

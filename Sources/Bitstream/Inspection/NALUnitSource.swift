@@ -1,6 +1,6 @@
 /// Splits a stream into its NAL units as bytes arrive, for any framing.
 public struct NALUnitSource: Sendable {
-    /// How the units of a stream are delimited.
+    /// The delimiters of the units of a stream.
     public enum Framing: Hashable, Sendable {
         /// Start codes (Annex B).
         case annexB
@@ -8,33 +8,33 @@ public struct NALUnitSource: Sendable {
         case lengthPrefixed(AVCC.LengthSize)
     }
 
-    /// A piece of the stream: a NAL unit, or something in its place.
+    /// A piece of the stream: a NAL unit, or an error in the place of a unit.
     public struct Piece: Sendable {
-        /// Where its start code or length is.
+        /// The place of the start code or length field.
         public let place: NALUnitPlace
         /// Zeros before the start code; only in the stream's first unit.
         public let leadingZeroCount: Int
-        /// Zeros after the unit, without those of the next start code.
+        /// Zeros after the unit, without the zeros of the next start code.
         public let trailingZeroCount: Int
-        /// What is wrong; `nil` for a NAL unit.
+        /// The problem; `nil` for a NAL unit.
         public let problem: Problem?
 
-        /// Whether there is a start code, even if nothing follows it.
+        /// Whether the piece has a start code, even without a unit after it.
         var hasStartCode: Bool {
             framing == .annexB && place.prefixLength >= 3 && problem?.isFatal != true
         }
         fileprivate let framing: Framing
     }
 
-    /// Something in the place of a NAL unit.
+    /// An error in the place of a NAL unit.
     public struct Problem: Error, Hashable, Sendable {
-        /// What is wrong, without the offset.
+        /// The problem in words, without the offset.
         public let message: String
-        /// Where, in bytes from the stream's beginning.
+        /// The position in bytes from the stream's beginning.
         public let offset: Int
-        /// Whether what follows is unreliable.
+        /// Whether the rest of the stream is unreliable.
         public let isFatal: Bool
-        /// Whether it is the end of a cut-off recording: a start code or length with no whole unit after it.
+        /// Whether a recording is cut off here: no whole unit follows the start code or length.
         public let isTail: Bool
     }
 
@@ -48,8 +48,8 @@ public struct NALUnitSource: Sendable {
     /// Creates a source at the start of a stream.
     ///
     /// - Parameters:
-    ///   - framing: how the units are delimited.
-    ///   - maximumUnitByteCount: the largest unit that is accepted, and the memory that is used for it.
+    ///   - framing: the delimiters of the units.
+    ///   - maximumUnitByteCount: the largest accepted unit in bytes; also the limit of the parser's buffer.
     public init(_ framing: Framing, maximumUnitByteCount: Int) {
         switch framing {
         case .annexB: parser = .annexB(AnnexBParser(maximumUnitByteCount: maximumUnitByteCount))
@@ -64,13 +64,13 @@ public struct NALUnitSource: Sendable {
     /// - Parameters:
     ///   - chunk: any number of bytes.
     ///   - isLast: whether the stream ends with this chunk.
-    ///   - body: called for each piece that ends in the chunk, with the bytes of the unit, which are only
-    ///     valid during the call.
-    /// - Throws: what `body` throws; the source is of no further use then.
+    ///   - body: called for each piece that ends in the chunk, with the unit's bytes, which are valid only
+    ///     during the call.
+    /// - Throws: what `body` throws. The source cannot be used after that.
     public mutating func parse<Failure: Error>(
         _ chunk: RawSpan, isLast: Bool = false, _ body: (Piece, RawSpan) throws(Failure) -> Void
     ) throws(Failure) {
-        // The parser is moved out during the call, so that its buffer is not copied.
+        // Moving the parser out during the call avoids a copy of its buffer.
         switch parser {
         case .annexB(var annexB):
             parser = .annexB(AnnexBParser(maximumUnitByteCount: 1))
@@ -134,7 +134,7 @@ extension NALUnitSource.Problem: CustomStringConvertible {
     public var description: String { "offset \(offset): \(message)" }
 }
 
-/// Where a NAL unit lies in a stream, for any framing.
+/// The place of a NAL unit in a stream, for any framing.
 public struct NALUnitPlace: Equatable, Sendable {
     /// Position of the first byte of the unit's start code or length field.
     public let offset: Int

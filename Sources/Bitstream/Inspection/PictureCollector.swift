@@ -3,22 +3,22 @@ struct PictureCollector: Sendable {
     /// The number of pictures whose records are kept.
     let limit: Int
     private(set) var pictures: [PictureRecord] = []
-    /// All pictures, kept or not: fields count as pictures.
+    /// The number of all pictures, with or without a record; each field is a picture.
     private(set) var count = 0
     private(set) var secondFieldCount = 0
     private(set) var idrCount = 0
     private(set) var intraIDRCount = 0
     private(set) var keyframeCount = 0
     private(set) var byteCount = 0
-    /// The position of the first picture, if decoding can't begin with it.
+    /// The position of the first picture if it is not a keyframe.
     private(set) var unusableBeginning: Int?
-    /// By the raw value of their kind.
+    /// The numbers of pictures by the raw value of their kind.
     private(set) var kindCounts = [Int](repeating: 0, count: PictureKind.allCases.count)
     private(set) var groups = GroupLengths()
     private(set) var outputOrder = StreamSummary.OutputOrder.unknown
     var meter: BitRateMeter?
 
-    /// The highest of the pictures since the coded video sequence began.
+    /// The highest picture order count since the coded video sequence began.
     private var highestOrderCount: Int?
     private var frameNumbers = FrameNumberTracker()
     private var current: OpenPicture?
@@ -36,7 +36,7 @@ struct PictureCollector: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Most bits in a second; `nil` if that is not known.
+    /// The most bits in a second; `nil` if unknown.
     var peakBitRate: Double? { meter?.peakBitRate }
 
     /// Ends the previous access unit, if any, and begins the next.
@@ -45,18 +45,18 @@ struct PictureCollector: Sendable {
         current = OpenPicture(offset: offset)
     }
 
-    /// The access unit being read has a recovery point message.
+    /// Records that the access unit being read has a recovery point message.
     mutating func addRecoveryPoint() { current?.hasRecoveryPoint = true }
 
-    /// The access unit being read has a slice that can't be read.
+    /// Records that the access unit being read has an unreadable slice.
     mutating func addUnreadableSlice() { current?.sliceCount += 1 }
 
-    /// Whether the next slice is the first of its picture.
+    /// Whether the next slice is the first slice of its picture.
     var awaitsSlice: Bool { current?.sliceCount == 0 }
 
     /// - Parameter order: the place of the slice's picture in output order, if known; only used with the
     ///   first slice of a picture.
-    /// - Returns: what is odd about the slice.
+    /// - Returns: the problems of the slice, in words.
     mutating func add(
         _ slice: SliceFacts, isSecondField: Bool, order: PictureOrderCounter.Order?
     ) -> [String] {
@@ -113,7 +113,7 @@ struct PictureCollector: Sendable {
 }
 
 extension PictureKind {
-    /// The kind of a picture with slices of both.
+    /// The kind of a picture with slices of both kinds.
     fileprivate func joined(with other: PictureKind) -> PictureKind {
         self == .unknown ? other : other == .unknown ? self : rawValue > other.rawValue ? self : other
     }
@@ -121,12 +121,12 @@ extension PictureKind {
 
 // MARK: - Records of pictures
 
-/// What is kept of one access unit, in 16 bytes: a day of video is a few million of them.
+/// The record of one access unit, in 16 bytes: a day of video has a few million access units.
 public struct PictureRecord: Equatable, Sendable {
     /// Position in the stream of the access unit's first byte, start code included.
     public let offset: Int
     private let size: UInt32
-    /// What it is predicted from.
+    /// The kind of prediction.
     public let kind: PictureKind
     private let flags: Flags
 
@@ -149,25 +149,26 @@ public struct PictureRecord: Equatable, Sendable {
         self.flags = flags
     }
 
-    /// Number of bytes up to the next access unit, start codes and all units included.
+    /// The number of bytes up to the next access unit, with all units and start codes.
     public var byteCount: Int { Int(size) }
-    /// Whether it is an IDR picture.
+    /// Whether the picture is an IDR picture.
     public var isIDR: Bool { flags.contains(.idr) }
-    /// Whether decoding can begin here: an IDR, CRA or BLA picture, or an intra picture with a recovery point.
+    /// Whether decoding can begin with the picture: an IDR, CRA or BLA picture, or an intra picture with a
+    /// recovery point.
     public var isKeyframe: Bool { flags.contains(.keyframe) }
-    /// Whether it is the second field of a frame; the previous access unit is then the first.
+    /// Whether the picture is the second field of a frame, whose first field is the previous access unit.
     public var isSecondField: Bool { flags.contains(.secondField) }
 }
 
-/// What a picture is predicted from, by the most demanding of its slices.
+/// The kind of prediction in a picture, determined by its most complex slice.
 public enum PictureKind: UInt8, Sendable, CaseIterable {
-    /// From itself only.
+    /// Prediction within the picture only.
     case intra
-    /// From other pictures, one at a time.
+    /// Prediction from one other picture at a time.
     case predicted
-    /// From other pictures, one or two at a time.
+    /// Prediction from one or two other pictures at a time.
     case bidirectional
-    /// None of its slices could be read.
+    /// Unknown, because all slices are unreadable.
     case unknown
 }
 
@@ -185,26 +186,26 @@ extension PictureKind: CustomStringConvertible {
 
 // MARK: - Slices
 
-/// What the inspection needs from a slice header of either codec.
+/// The elements of a slice header that the inspection needs, for either codec.
 struct SliceFacts {
-    /// `I`, `P`, `B`, `SP` or `SI`; `nil` if the header does not say.
+    /// `I`, `P`, `B`, `SP` or `SI`; `nil` if the header has no type.
     let type: String?
     let kind: PictureKind
-    /// Whether the slice is the first of its picture.
+    /// Whether the slice is the first slice of its picture.
     let isFirst: Bool
     let isIDR: Bool
-    /// Whether decoding can begin with the picture, by the type of its units.
+    /// Whether decoding can begin with the picture, judging by the type of its units.
     let isRandomAccess: Bool
     let isReference: Bool
     var frame_num: Int?
     var maxFrameNum = 0
-    /// Whether gaps in `frame_num` are not losses.
+    /// Whether gaps in `frame_num` are allowed, and mean no loss.
     var allowsFrameNumberGaps = true
     var pic_order_cnt_lsb: Int?
 }
 
 extension SliceFacts {
-    /// From an H.264 slice (7.3.3).
+    /// The facts of an H.264 slice (7.3.3).
     init(
         _ slice: H264.SliceHeader, _ header: H264.NALUnitHeader, _ parameters: H264.SequenceParameterSet?
     ) {
@@ -229,7 +230,7 @@ extension SliceFacts {
 }
 
 extension SliceFacts {
-    /// From an H.265 slice segment (7.3.6.1).
+    /// The facts of an H.265 slice segment (7.3.6.1).
     init(_ segment: H265.SliceHeader, _ header: H265.NALUnitHeader) {
         (type, kind) =
             switch segment.slice?.kind {
@@ -248,8 +249,7 @@ extension SliceFacts {
 }
 
 extension SliceFacts {
-    /// Reads a slice of either codec, and the picture's format from its sequence parameter set, if that is
-    /// known.
+    /// Reads a slice of either codec, and the picture's format from the sequence parameter set, if known.
     static func read(
         _ nalUnit: RawSpan, _ header: NALUnitHeader, _ sets: StreamParameterSets
     ) throws(SyntaxError) -> (SliceFacts, StreamFormat?) {
@@ -290,7 +290,8 @@ struct GroupLengths: Sendable {
         current = current.map { $0 + (isSecondField ? 0 : 1) }
     }
 
-    /// In frames, of the groups that ended with another keyframe, or of the only group.
+    /// The shortest and longest length in frames, of the groups that ended with a keyframe or of the only
+    /// group.
     var range: ClosedRange<Int>? {
         guard let shortest = shortest ?? current, let longest = longest ?? current else { return nil }
         return shortest...longest

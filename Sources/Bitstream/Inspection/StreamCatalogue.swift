@@ -2,17 +2,17 @@
 
 /// A distinct parameter set of a stream.
 public struct ParameterSetRecord: Sendable {
-    /// The start of its NAL unit.
+    /// The header of the NAL unit.
     public let header: NALUnitHeader
-    /// The id by which others refer to it; `nil` if it cannot be read.
+    /// The id by which other units refer to the set; `nil` if unreadable.
     public let id: Int?
-    /// Its first position in the stream, start code included.
+    /// The first position in the stream, start code included.
     public let offset: Int
     /// The NAL unit, without start code.
     public let nalUnit: [UInt8]
-    /// How often it appears in the stream, byte for byte the same.
+    /// The number of identical copies in the stream.
     public internal(set) var count: Int
-    /// Its syntax elements.
+    /// The syntax elements of the set.
     public let structure: SyntaxStructure
 
     /// Number of bytes, the NAL unit header included.
@@ -40,24 +40,24 @@ public struct ParameterSetRecord: Sendable {
 
 /// How often parameter sets of one kind appear in a stream.
 public struct ParameterSetCount: Equatable, Sendable {
-    /// `VPS`, `SPS` and so on.
+    /// The kind, as in `ParameterSetRecord.kind`.
     public let kind: String
-    /// Number of NAL units.
+    /// The number of NAL units.
     public internal(set) var count: Int
-    /// Number of them that differ from all earlier ones.
+    /// The number of units that differ from all earlier units.
     public internal(set) var distinct: Int
-    /// How often one replaced another with the same id.
+    /// The number of times that a set replaced a different set with the same id.
     public internal(set) var changes: Int
 }
 
 /// Collects a stream's parameter sets.
 struct ParameterSetCatalogue: Sendable {
-    /// Bytes of distinct sets that are kept; real streams have a few hundred.
+    /// The limit of the bytes of distinct sets; real streams have a few hundred bytes.
     static let byteLimit = 64 << 10
 
     private(set) var records: [ParameterSetRecord] = []
     private(set) var counts: [ParameterSetCount] = []
-    /// Whether there were more distinct sets than are kept.
+    /// Whether the stream has more distinct sets than the limit allows.
     private(set) var isIncomplete = false
 
     private struct Key: Hashable {
@@ -69,7 +69,7 @@ struct ParameterSetCatalogue: Sendable {
     private var inForce: [Key: Int] = [:]
     private var keptByteCount = 0
 
-    /// - Parameter parameterSets: those in force with this one.
+    /// - Parameter parameterSets: the parameter sets in force, with this set.
     mutating func add(
         _ nalUnit: RawSpan, _ header: NALUnitHeader, at offset: Int, parameterSets: StreamParameterSets
     ) {
@@ -110,7 +110,7 @@ struct ParameterSetCatalogue: Sendable {
 }
 
 extension SyntaxStructure {
-    /// The id of the parameter set that this is.
+    /// The id of the parameter set; nil for other structures.
     fileprivate var parameterSetID: Int? {
         for name in [
             "vps_video_parameter_set_id", "sps_seq_parameter_set_id", "pps_pic_parameter_set_id",
@@ -128,19 +128,19 @@ extension SyntaxStructure {
 public struct MessageRecord: Equatable, Sendable {
     /// `payloadType` (Annex D).
     public let payloadType: Int
-    /// The standard's name for it, such as `recovery_point`.
+    /// The standard's name of the type, such as `recovery_point`.
     public let name: String
-    /// Number of messages.
+    /// The number of messages.
     public internal(set) var count: Int
-    /// The text in the first one, if it is user data with text, or the words for what it states.
+    /// The text of the first message if it is user data with text, or its value in words.
     public let text: String?
 }
 
 /// Collects a stream's supplemental enhancement information.
 struct MessageCatalogue: Sendable {
-    /// Payload types that are kept; the standards have a few hundred.
+    /// The limit of payload types; the standards have a few hundred.
     private static let limit = 256
-    /// Characters of a text that are kept.
+    /// The limit of a text, in characters.
     private static let textLimit = 1000
 
     private(set) var records: [MessageRecord] = []

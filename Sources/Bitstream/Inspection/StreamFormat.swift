@@ -1,6 +1,6 @@
 import CamPictures
 
-/// What a sequence parameter set states about the pictures, in terms that both codecs share.
+/// The format of pictures in a sequence parameter set, in terms that both codecs share.
 public struct StreamFormat: Equatable, Sendable {
     /// The profile's name, such as `High`.
     public let profile: String
@@ -16,32 +16,33 @@ public struct StreamFormat: Equatable, Sendable {
     public let codedWidth: Int
     /// Height before cropping.
     public let codedHeight: Int
-    /// The samples' shape that the VUI states, such as `16:11`; `nil` if it states none.
+    /// The sample aspect ratio in the VUI, such as `16:11`; `nil` if not stated.
     public let sampleAspectRatio: String?
-    /// The rate that the VUI states; `nil` if it states none.
+    /// The frame rate in the VUI; `nil` if not stated.
     public let frameRate: FrameRate?
+    /// The chroma sampling.
     public let chromaFormat: ChromaFormat
     /// Bits of a luma sample.
     public let lumaBitDepth: Int
     /// Bits of a chroma sample.
     public let chromaBitDepth: Int
-    /// Whether there may be fields.
+    /// Whether pictures may be fields.
     public let isInterlaced: Bool
-    /// Whether each access unit is a field, two of which make a frame of `frameRate` (H.265, E.3.1); false in
-    /// H.264, where the pictures' records mark the pairs of fields.
+    /// Whether each access unit is a field, and `frameRate` counts pairs of fields (H.265, E.3.1); false in
+    /// H.264, where the records of pictures mark second fields.
     public let isFieldSequence: Bool
     /// Whether samples use the full range.
     public let isFullRange: Bool
     /// The id of the sequence parameter set.
     public let sequenceParameterSetID: Int
 
-    /// Whether a decoder can handle pictures of both formats in one recording without being reset.
+    /// Whether a decoder can decode pictures of both formats without a reset.
     func isCompatible(with other: StreamFormat) -> Bool {
         (width, height, chromaFormat, lumaBitDepth, chromaBitDepth)
             == (other.width, other.height, other.chromaFormat, other.lumaBitDepth, other.chromaBitDepth)
     }
 
-    /// How chroma is sampled (`chroma_format_idc`).
+    /// The chroma sampling (`chroma_format_idc`).
     public enum ChromaFormat: String, Sendable, Hashable, Encodable, CustomStringConvertible {
         case monochrome
         case yuv420 = "4:2:0"
@@ -64,7 +65,7 @@ public struct StreamFormat: Equatable, Sendable {
 }
 
 extension StreamFormat {
-    /// From an H.265 sequence parameter set.
+    /// The format in an H.265 sequence parameter set.
     init(_ set: H265.SequenceParameterSet) {
         profile = set.profileName
         level = set.levelName
@@ -84,7 +85,7 @@ extension StreamFormat {
         sequenceParameterSetID = set.sps_seq_parameter_set_id
     }
 
-    /// From an H.264 sequence parameter set.
+    /// The format in an H.264 sequence parameter set.
     init(_ set: H264.SequenceParameterSet) {
         profile = set.profileName
         level = set.levelName

@@ -1,8 +1,7 @@
-/// Reads a stream NAL unit by NAL unit and determines everything there is to know about it.
+/// Reads a stream NAL unit by NAL unit, and collects its structure, its parameters and its problems.
 ///
-/// Units are passed one at a time and not kept. The inspector keeps 16 bytes per access unit, up to a limit,
-/// and the distinct parameter sets. Any input is safe: what cannot be read is reported as a problem with its
-/// offset.
+/// The caller passes one unit at a time. The inspector stores 16 bytes per access unit, up to a limit, and
+/// the distinct parameter sets. Any input is safe: unreadable units become problems with an offset.
 ///
 ///     var inspector = StreamInspector(codec: .h264)
 ///     … for each unit: let record = inspector.inspect(nalUnit, at: place)
@@ -14,7 +13,7 @@ public struct StreamInspector: Sendable {
     /// The default number of access units whose records are kept: 38 hours at 30 a second.
     public static let defaultPictureLimit = 1 << 22
 
-    /// The coding standard that the stream is read as.
+    /// The coding standard by which the stream is read.
     public let codec: Codec
     private let readsElements: Bool
     private var catalogue = ParameterSetCatalogue()
@@ -22,10 +21,10 @@ public struct StreamInspector: Sendable {
     private var collector: PictureCollector
     private var detector: AccessUnitDetector
     private var orderCounter = PictureOrderCounter()
-    /// Where the first of the units that belong to the next unit's access unit begins.
+    /// The offset of the first undecided unit, which belongs to the access unit of the next unit.
     private var undecidedOffset: Int?
     private var problems = StreamProblemList()
-    /// What the sequence parameter set of the first picture states.
+    /// The format of the first picture.
     private var format: StreamFormat?
     private var latestFormat: StreamFormat?
     private var byteCount = 0
@@ -38,7 +37,7 @@ public struct StreamInspector: Sendable {
     /// - Parameters:
     ///   - codec: the stream's coding standard.
     ///   - readsElements: whether each unit's record includes its syntax elements.
-    ///   - pictureLimit: the number of access units whose records are kept; later ones are only counted.
+    ///   - pictureLimit: the number of access units with records; later access units are only counted.
     public init(codec: Codec, readsElements: Bool = false, pictureLimit: Int = Self.defaultPictureLimit) {
         self.codec = codec
         self.readsElements = readsElements
@@ -46,7 +45,7 @@ public struct StreamInspector: Sendable {
         collector = PictureCollector(limit: pictureLimit)
     }
 
-    /// The access units that have ended, in stream order, up to the limit.
+    /// The finished access units in stream order, up to the limit.
     public var pictures: [PictureRecord] { collector.pictures }
 
     /// Reads the next NAL unit of the stream, given without start code.
@@ -68,16 +67,16 @@ public struct StreamInspector: Sendable {
             structure: unit.structure, problems: unit.problems)
     }
 
-    /// Notes something odd that is not a NAL unit.
+    /// Records a problem that does not lie in a NAL unit.
     public mutating func note(_ problem: String, at offset: Int) { problems.note(problem, at: offset) }
 
-    /// Ends the stream, which has this many bytes.
+    /// Ends the stream of `byteCount` bytes.
     public mutating func finish(byteCount: Int) {
         self.byteCount = byteCount
         collector.end(at: byteCount)
     }
 
-    /// What is known so far.
+    /// The summary of the stream so far.
     public var summary: StreamSummary {
         StreamSummary(
             codec: codec, format: format, byteCount: byteCount,
@@ -104,7 +103,7 @@ public struct StreamInspector: Sendable {
 extension StreamInspector {
     private var parameterSets: StreamParameterSets { detector.parameterSets }
 
-    /// The problems of individual units, after that of the whole stream.
+    /// The problem of the whole stream, if any, and the problems of its units.
     private var allProblems: [StreamProblem] {
         guard let offset = collector.unusableBeginning else { return problems.problems }
         let beginning = StreamProblem(
@@ -112,7 +111,7 @@ extension StreamInspector {
         return [beginning] + problems.problems
     }
 
-    /// What has been learned about the unit being read.
+    /// The results for the unit being read.
     private struct UnitReading {
         let place: NALUnitPlace
         var header: NALUnitHeader?
@@ -189,7 +188,7 @@ extension StreamInspector {
         }
     }
 
-    /// Adopts the format that applies to the picture being read.
+    /// Adopts the format of the picture being read, and reports a change.
     private mutating func adopt(_ format: StreamFormat, _ unit: inout UnitReading) {
         guard format != latestFormat else { return }
         if let latestFormat, !latestFormat.isCompatible(with: format) {
@@ -214,13 +213,13 @@ extension StreamInspector {
 
 /// The report on one NAL unit while a stream is inspected.
 public struct NALUnitRecord: Sendable {
-    /// What a slice header says.
+    /// The elements of a slice header.
     public struct Slice: Equatable, Sendable {
-        /// `I`, `P`, `B`, `SP` or `SI`; `nil` in dependent slice segments, and if the header does not say.
+        /// `I`, `P`, `B`, `SP` or `SI`; `nil` in dependent slice segments and headers without a type.
         public let type: String?
-        /// What the slice is predicted from.
+        /// The kind of prediction.
         public let kind: PictureKind
-        /// `frame_num` (H.264); `nil` in H.265, and if the sequence parameter set is unknown.
+        /// `frame_num` (H.264); `nil` in H.265 and without the sequence parameter set.
         public let frame_num: Int?
         /// The low bits of the picture order count; `nil` if the slice has none.
         public let pic_order_cnt_lsb: Int?
@@ -230,16 +229,16 @@ public struct NALUnitRecord: Sendable {
     public let offset: Int
     /// Length of the start code (3 or 4) or of the length field (1, 2 or 4) in bytes.
     public let prefixLength: Int
-    /// The size of the unit without that.
+    /// The size of the unit in bytes, without the start code or length field.
     public let byteCount: Int
-    /// The unit's header; `nil` if the unit is shorter than one.
+    /// The unit's header; `nil` if the unit is shorter than a header.
     public let header: NALUnitHeader?
     /// Whether the unit is the first of an access unit.
     public let beginsAccessUnit: Bool
-    /// What the slice header says; `nil` in units of other kinds, and if it cannot be read.
+    /// The slice header; `nil` in other units, and if unreadable.
     public let slice: Slice?
-    /// Its syntax elements; `nil` unless the inspector was told to collect them.
+    /// The unit's syntax elements; `nil` unless the inspector collects them.
     public let structure: SyntaxStructure?
-    /// What is odd about the unit.
+    /// The problems of the unit, in words.
     public let problems: [String]
 }

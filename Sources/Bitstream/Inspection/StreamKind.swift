@@ -6,23 +6,23 @@ public enum StreamKind: Equatable, Sendable {
     case container(StreamContainer)
     /// A file of another known kind, such as `an IVF file`.
     case other(String)
-    /// None of these.
+    /// An unknown kind.
     case unknown
-    /// Nothing at all.
+    /// An empty stream.
     case empty
 }
 
 extension StreamKind {
-    /// The number of bytes after which waiting for more will not help.
+    /// The number of bytes that decides the kind: more bytes add no evidence.
     public static let decisiveByteCount = 64 << 10
 
-    /// Determines what kind of stream begins with these bytes.
+    /// Determines the kind of a stream from its first bytes.
     ///
     /// - Parameters:
     ///   - head: the first bytes of a stream.
     ///   - isWhole: whether the stream ends with them.
     ///   - codec: the codec, if known.
-    ///   - framing: how the units are delimited, if known.
+    ///   - framing: the framing of the units, if known.
     /// - Returns: `nil` if more bytes are needed to decide.
     public init?(head: RawSpan, isWhole: Bool, codec: Codec? = nil, framing: NALUnitSource.Framing? = nil) {
         let isFinal = isWhole || head.byteCount >= Self.decisiveByteCount
@@ -42,7 +42,7 @@ extension StreamKind {
         }
     }
 
-    /// The stream of NAL units that this is.
+    /// The stream of NAL units that begins with these bytes; nil for other data.
     private static func recognized(
         _ head: RawSpan, isWhole: Bool, isFinal: Bool, _ codec: Codec?, _ framing: NALUnitSource.Framing?
     ) -> StreamKind? {
@@ -59,12 +59,12 @@ extension StreamKind {
 /// The evidence for each codec in the first NAL units of a stream.
 private struct CodecEvidence {
     private(set) var unitCount = 0
-    /// Units that make sense for the codec, and units that do not.
+    /// The numbers of plausible and implausible units for each codec.
     private var units: [Codec: (plausible: Int, implausible: Int)] = [:]
-    /// Sequence parameter sets that can be read.
+    /// The numbers of readable sequence parameter sets for each codec.
     private var sets: [Codec: Int] = [:]
 
-    /// The codec, if there is no doubt or, at the end of the data, if one is more likely.
+    /// The codec if it is certain, or the likelier codec at the end of the data.
     func codec(isFinal: Bool) -> Codec? {
         let readable = Codec.allCases.filter { sets[$0, default: 0] > 0 }
         if readable.count == 1 { return readable[0] }
@@ -97,7 +97,7 @@ private struct CodecEvidence {
         }
     }
 
-    /// - Returns: whether the lengths fit together.
+    /// - Returns: whether the lengths lead from unit to unit.
     private mutating func addLengthPrefixedUnits(of head: RawSpan, _ lengthSize: Int) -> Bool {
         var position = 0
         while position + lengthSize <= head.byteCount {
@@ -107,7 +107,7 @@ private struct CodecEvidence {
             }
             guard length > 0, length < 1 << 28 else { return false }
             let end = position + lengthSize + length
-            // The last unit may be cut off; two that fit are not a coincidence.
+            // The last unit may be cut off; two units with fitting lengths are no coincidence.
             if end > head.byteCount { return unitCount > 1 }
             let unit = head.extracting(position + lengthSize..<end)
             guard unit.unsafeLoad(fromByteOffset: 0, as: UInt8.self) & 0x80 == 0 else { return false }
@@ -158,7 +158,7 @@ private struct CodecEvidence {
     }
 }
 
-/// A container whose video can be read.
+/// A kind of container from which video can be read.
 public enum StreamContainer: Sendable, CustomStringConvertible {
     /// Matroska, including WebM.
     case matroska

@@ -1,19 +1,19 @@
 /// Checks a whole stream, NAL unit by NAL unit, against the shape that camrec guarantees.
 ///
-/// Reassembles the bytes of each access unit, including start codes and zeros, and passes them to a
-/// `StreamShapeChecker`, so that the checker's offsets are those of the stream.
+/// Reassembles the bytes of each access unit, including start codes and zeros, and passes the bytes to a
+/// `StreamShapeChecker`, whose offsets are then offsets in the stream.
 public struct StreamShapeInspector: Sendable {
-    /// No access unit has more bytes than this; bounds the memory.
+    /// The largest accepted access unit in bytes; limits the memory.
     public static let accessUnitByteLimit = 256 << 20
 
-    /// Access units that have ended.
+    /// The number of finished access units.
     public private(set) var accessUnitCount = 0
-    /// The number of IDR pictures among them.
+    /// The number of IDR pictures among the finished access units.
     public private(set) var idrCount = 0
 
     private var checker: StreamShapeChecker
     private var accessUnit: [UInt8] = []
-    /// Where the current one begins.
+    /// The offset of the current access unit in the stream.
     private var offset = 0
 
     /// Creates an inspector at the start of a stream.
@@ -22,7 +22,7 @@ public struct StreamShapeInspector: Sendable {
     /// Takes the next piece of the stream.
     ///
     /// - Parameters:
-    ///   - beginsAccessUnit: whether the previous access unit ends before it.
+    ///   - beginsAccessUnit: whether the previous access unit ends before this piece.
     /// - Throws: the first violation of the previous access unit, or of this piece if it is not a NAL unit.
     public mutating func add(
         _ piece: NALUnitSource.Piece, _ nalUnit: RawSpan, beginsAccessUnit: Bool

@@ -1,43 +1,43 @@
-/// What is known about a stream, at its end or while reading it.
+/// The properties of a stream, at its end or while it is read.
 public struct StreamSummary: Sendable {
-    /// How the order of output relates to the order of decoding.
+    /// The relation of output order to decoding order.
     public enum OutputOrder: Sendable {
-        /// It is the same: nothing is reordered.
+        /// Output order is decoding order.
         case decoding
-        /// Pictures are shown before others that are coded before them.
+        /// Some pictures are decoded after pictures that follow them in output order.
         case reordered
-        /// The stream does not say, or not in a supported way.
+        /// The stream does not state the order in a supported form.
         case unknown
     }
 
-    /// The coding standard that the stream was read as.
+    /// The coding standard by which the stream was read.
     public let codec: Codec
-    /// What the sequence parameter set of the first picture states; `nil` if none could be read.
+    /// The format of the first picture; `nil` without a readable sequence parameter set.
     public let format: StreamFormat?
     /// The number of bytes read.
     public let byteCount: Int
     /// The number of NAL units.
     public let nalUnitCount: Int
-    /// How many units have each length of start code, or length field, by that length, rising.
+    /// The number of units for each length of start code or length field, by rising length.
     public let prefixes: [(length: Int, count: Int)]
-    /// How many units there are of each type, by rising type.
+    /// The number of units of each type, by rising type.
     public let unitTypes: [(type: Int, name: String, count: Int)]
     /// The number of access units.
     public let accessUnitCount: Int
-    /// How many of them are the second field of a frame.
+    /// The number of access units that are the second field of a frame.
     public let secondFieldCount: Int
     /// The number of IDR pictures.
     public let idrCount: Int
-    /// How many of them are of kind `intra`; all, in a sound stream.
+    /// The number of IDR pictures of kind `intra`: all, in a valid stream.
     public let intraIDRCount: Int
-    /// The number of pictures at which decoding can begin, IDR pictures among them.
+    /// The number of pictures at which decoding can begin, IDR pictures included.
     public let keyframeCount: Int
-    /// How many access units there are of each kind.
+    /// The number of access units of each kind.
     public let kindCounts: [PictureKind: Int]
     /// Whether pictures are reordered.
     public let outputOrder: OutputOrder
-    /// Frames from one keyframe to the next, or fields in a field sequence; the last group counts only if it
-    /// is the only one.
+    /// The number of frames from one keyframe to the next, or of fields in a field sequence; the last group
+    /// counts only if it is the only group.
     public let groupLengths: ClosedRange<Int>?
     /// Bits in the fullest second; `nil` if the stream is shorter, or its rate unknown.
     public let peakBitRate: Double?
@@ -45,13 +45,13 @@ public struct StreamSummary: Sendable {
     public let pictureByteCount: Int
     /// Parameter sets by kind.
     public let parameterSetCounts: [ParameterSetCount]
-    /// The distinct parameter sets, in the order in which they came.
+    /// The distinct parameter sets, in stream order.
     public let parameterSets: [ParameterSetRecord]
-    /// Whether there were more distinct ones than are kept.
+    /// Whether the stream has further distinct parameter sets, which are not listed.
     public let parameterSetsAreIncomplete: Bool
     /// Supplemental enhancement information by payload type.
     public let messages: [MessageRecord]
-    /// What is odd, each kind once.
+    /// The problems, each kind once.
     public let problems: [StreamProblem]
     /// The number of problems of further kinds, which are not listed.
     public let omittedProblemCount: Int
@@ -64,13 +64,13 @@ public struct StreamSummary: Sendable {
     /// Whether each access unit is one field of a frame.
     public var isFieldSequence: Bool { format?.isFieldSequence ?? false }
 
-    /// Access units a second, counting a pair of fields as one; `nil` if no rate is stated.
+    /// Access units a second, where two fields in H.264 count as one; `nil` if the stream states no rate.
     public var picturesPerSecond: Double? { framesPerSecond.map { isFieldSequence ? 2 * $0 : $0 } }
 
-    /// Frames a second that the stream states; `nil` if it states none.
+    /// Frames a second, as stated in the stream; `nil` if not stated.
     public var framesPerSecond: Double? { format?.frameRate?.framesPerSecond }
 
-    /// How long the frames last at that rate, in seconds.
+    /// The duration of all frames at `framesPerSecond`, in seconds.
     public var duration: Double? { framesPerSecond.map { Double(frameCount) / $0 } }
 
     /// Bits of pictures a second, on average.
@@ -78,19 +78,20 @@ public struct StreamSummary: Sendable {
         duration.flatMap { $0 > 0 ? Double(pictureByteCount) * 8 / $0 : nil }
     }
 
-    /// Whether B pictures refer to the past only, so that they are P pictures in all but name: some H.265
-    /// encoders produce no others.
+    /// Whether B pictures refer only to the past, like P pictures (generalized P). Some H.265 encoders
+    /// write only such B pictures.
     public var hasGeneralizedP: Bool {
         codec == .hevc && outputOrder == .decoding && kindCounts[.bidirectional, default: 0] > 0
     }
 
-    /// The words for the transfer that SEI prefers to the VUI's; `nil` if there is no such message.
+    /// The transfer characteristics, in words, that an SEI message prefers to the VUI; `nil` without such a
+    /// message.
     public var alternativeTransfer: String? {
         messages.first { $0.name == "alternative_transfer_characteristics" }?.text
     }
 
-    /// The words for an element of the first picture's sequence parameter set, such as
-    /// `matrix_coefficients`; `nil` if the set has no such element.
+    /// The meaning of an element of the first picture's sequence parameter set, such as
+    /// `matrix_coefficients`; `nil` without such an element.
     public func meaning(of element: String) -> String? {
         guard let format else { return nil }
         let set = parameterSets.first { $0.kind == "SPS" && $0.id == format.sequenceParameterSetID }
@@ -103,18 +104,18 @@ public struct StreamSummary: Sendable {
 
 // MARK: - Problems
 
-/// Something odd in a stream, and its first position.
+/// A problem in a stream, and its first position.
 public struct StreamProblem: Equatable, Sendable {
-    /// What is odd, in words.
+    /// The problem in words.
     public let message: String
-    /// Its first position in the stream, in bytes.
+    /// The first position in the stream, in bytes.
     public let offset: Int
-    /// How often it occurred.
+    /// The number of occurrences.
     public internal(set) var count: Int
 }
 
 extension StreamProblem: CustomStringConvertible {
-    /// One line: the offset, the problem, and how often it occurred.
+    /// One line: the offset, the problem, and the number of occurrences.
     public var description: String {
         "offset \(offset): \(message)" + (count > 1 ? " (\(count) times)" : "")
     }
@@ -122,7 +123,7 @@ extension StreamProblem: CustomStringConvertible {
 
 /// The problems of a stream, each kind once, in order of their first occurrence.
 struct StreamProblemList: Sendable {
-    /// Kinds that are kept; any others that a malicious stream causes are only counted.
+    /// The limit of listed kinds; further kinds, as in a malicious stream, are only counted.
     static let limit = 50
 
     private(set) var problems: [StreamProblem] = []
