@@ -9,7 +9,7 @@ public enum LoadedLibraries {
         ["FFmpeg \(String(cString: av_version_info()))", "libva \(libva ?? "of an unknown version")"]
     }
 
-    /// libva tells its version only to those who have a GPU, but it is in the name of its file.
+    /// libva reports its version only with a GPU, but its file name contains the version.
     private static var libva: String? {
         guard let path = cvaapi_library_path(), let file = realpath(path, nil) else { return nil }
         defer { free(file) }
@@ -26,7 +26,7 @@ public enum LoadedLibraries {
     }
 }
 
-/// What libav reports about a failure.
+/// The messages in which libav reports failures.
 public enum LibavMessage {
     /// Returns libav's last message on this thread, or else the error code's name.
     public static func reason(_ code: Int32) -> String {

@@ -42,9 +42,9 @@ public final class Recording {
     public let encoderCounters: [Counters<EncoderCounter>]
     /// In the order given to `init`.
     public let outputs: [RecordingOutput]
-    /// Raised when everything has ended and `finish` will not block.
+    /// Raised when all outputs have ended and `finish` will not block.
     public let ended: Interruption
-    /// The motion that was seen; nil if nobody asked for that.
+    /// The detected motion; nil without motion detection.
     public let motion: MotionLog?
 
     /// Whether capture times are those of this machine's clock.
@@ -63,11 +63,11 @@ public final class Recording {
 
     /// Starts recording.
     /// - Parameters:
-    ///   - capturing: takes its pictures from there.
+    ///   - capturing: the source of the pictures.
     ///   - tracks: each with at least one output.
     ///   - outputs: in any order; each takes the stream of the track with its codec, which must exist.
-    ///   - motion: what triggers the rings by itself; the encoders must make thumbnails.
-    ///   - sound: for the outputs that take it.
+    ///   - motion: how to detect the motion that triggers rings; the encoders must make thumbnails.
+    ///   - sound: the sound, for the outputs that take sound.
     ///   - report: called on a writer's thread or the encode thread when an output changes while others
     ///     continue.
     public init(
@@ -132,7 +132,8 @@ public final class Recording {
                 ended.raise()
             }
         }
-        // Ahead of the encoder, which makes room for another picture as soon as it takes the first.
+        // Capturing begins before encoding: the encoder makes room for another picture as soon as it takes
+        // the first.
         if areWriting { capturing.begin(duration: duration, ahead: ahead) }
         let isEncoding = areWriting && encode.start()
         let isRecordingSound = isEncoding && sound?.start() != false

@@ -45,7 +45,7 @@ public struct RecordingOutcome: Sendable {
         public let choice: EncoderChoice?
         /// What happened to its frames, and its restarts.
         public let counters: Counters<EncoderCounter>
-        /// Why it failed for good.
+        /// Why the encoder failed for good.
         public let error: EncoderError?
         /// Frames per second by the source's clock, without lost frames and pauses; nil for fewer than two
         /// frames.
@@ -85,11 +85,11 @@ public struct RecordingOutcome: Sendable {
         /// The requested output.
         public let choice: OutputChoice
         public let delivery: Delivery
-        /// Access units that had to wait for room in its queue.
+        /// Access units that had to wait for room in the output's queue.
         public let waits: Int
         /// From capture to write; nil if nothing was written or the source has no clock.
         public let latency: Latency?
-        /// Its files; nil for a single file, or if its writer hangs.
+        /// The files of a segmented output; nil for a single file, or if the writer hangs.
         public let segments: SegmentSummary?
         /// A live output's receivers; nil for other outputs.
         public let receivers: ReceiverLedger?

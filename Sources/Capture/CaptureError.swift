@@ -26,7 +26,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case silent(for: Duration)
         /// The captured signal changed its size or rate (V4L2_EVENT_SOURCE_CHANGE).
         case sourceChanged
-        /// No device reads the memory that the camera writes into any more, and the processor may read that slowly.
+        /// No device reads the camera's shared memory any more, and the processor may read it slowly.
         case sharingEnded
         /// The driver returned something impossible.
         case driverMisbehaved(String)
@@ -57,7 +57,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case stop
     }
 
-    /// What can be done about this one, once the source has delivered.
+    /// What can be done about this error, once the source has delivered.
     public var recovery: Recovery {
         switch kind {
         case .silent, .sharingEnded, .systemCallFailed("VIDIOC_DQBUF", errno: EIO): .restartStream

@@ -13,7 +13,7 @@ public final class RecordingControl: Sendable {
     private let endsAtNextCut = Atomic<Bool>(false)
     private let triggers = Atomic<Int>(0)
     private let triggered = Mutex<[@Sendable () -> Void]>([])
-    /// The capture time that the latest event with a known end lasts to, in nanoseconds: the greatest while it lasts.
+    /// The capture time at which the latest event ends, in nanoseconds; `Int64.max` while the event lasts.
     private let eventEnd = Atomic<Int64>(.min)
     /// 0 for none.
     private let wantedBitRate = Atomic<Int>(0)
@@ -40,7 +40,7 @@ public final class RecordingControl: Sendable {
         isPausedNow.store(false, ordering: .releasing)
     }
 
-    /// Whether what was captured at a time, shortly ago, is recorded: not if that was in a pause.
+    /// Whether pictures and sound captured at a recent time are recorded: not during a pause.
     func records(_ time: Instant) -> Bool {
         let isPaused = isPausedNow.load(ordering: .acquiring)
         if time.nanoseconds < pauseBegin.load(ordering: .relaxed) { return true }
@@ -91,8 +91,8 @@ public final class RecordingControl: Sendable {
     /// - Parameter time: the picture's capture time.
     func endEvent(at time: Instant) { eventEnd.store(time.nanoseconds, ordering: .releasing) }
 
-    /// Whether an event lasted beyond a capture time. Writers lag behind the event's source, so the time counts, not
-    /// the moment.
+    /// Whether an event lasted beyond a capture time. Writers lag behind the event's source, so the capture
+    /// time counts, not the time of the call.
     func eventLasts(beyond time: Instant) -> Bool {
         time.nanoseconds < eventEnd.load(ordering: .acquiring)
     }
