@@ -2,7 +2,8 @@ import CFFmpeg
 import CVAAPI
 import Glibc
 
-/// The versions of the libraries that the dynamic linker has loaded, which may be newer than those of the build.
+/// The versions of the libraries that the dynamic linker has loaded, which may be newer than the build's
+/// versions.
 public enum LoadedLibraries {
     /// `FFmpeg 5.1.6` and `libva 2.17.0`.
     public static var descriptions: [String] {

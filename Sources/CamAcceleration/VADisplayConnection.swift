@@ -94,7 +94,8 @@ public final class VADisplayConnection {
         return Array(entryPoints.prefix(Int(count)))
     }
 
-    /// Creates a libavutil device on this connection, which must outlive it. Release it with `av_buffer_unref`.
+    /// Creates a libavutil device on this connection, which must outlive it. Release it with
+    /// `av_buffer_unref`.
     /// - Returns: nil with libav's code if it could not be created.
     public func makeDevice() -> (device: UnsafeMutablePointer<AVBufferRef>?, code: Int32) {
         cffmpeg_clear_log()

@@ -8,7 +8,7 @@ public struct RecordingStatistics: Codable, Sendable {
     public var corrupt: Int
     public var droppedByUs: Int
     public var paused: Int
-    /// Frames between those of a time lapse; nil from an earlier version.
+    /// Frames that a time lapse skipped; nil from an earlier version.
     public var notWanted: Int?
     /// Encoded frames of each encoder.
     public var encoded: [Int]
@@ -18,7 +18,7 @@ public struct RecordingStatistics: Codable, Sendable {
     public var restarts: Int
     /// Bits per second that the encoder aims at; nil for a quality, or from an earlier version.
     public var bitRate: Int?
-    /// What the recording can do; nil from an earlier version.
+    /// The commands that have an effect; nil from an earlier version.
     public var abilities: Abilities?
     /// The number of motion events; nil without --on-motion.
     public var motionEvents: Int?
@@ -82,7 +82,7 @@ public struct RecordingStatistics: Codable, Sendable {
         public var keyframes: Int
         public var bytes: Int
         public var lost: Int
-        /// From capture to write; nil if nothing was written, or the source has no clock.
+        /// The latency from capture to write; nil if nothing was written, or the source has no clock.
         public var latency: LatencyCounts?
         /// A file's folder; nil for other outputs.
         public var folder: String?
@@ -122,7 +122,7 @@ public struct ReceiverReport: Codable, Sendable {
     public let output: String
     public let peer: String
     public let joinedSeconds: Double
-    /// Nil while it is connected.
+    /// When the receiver left; nil while it is connected.
     public let leftSeconds: Double?
     public let bytes: Int
     /// Access units that the receiver got completely.

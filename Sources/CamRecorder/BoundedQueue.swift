@@ -69,7 +69,8 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Waits until the next `push` by this thread, the only producer, cannot block. A closed queue always has room.
+    /// Waits until the next `push` by this thread, the only producer, cannot block. A closed queue always has
+    /// room.
     /// - Parameter patience: the longest time without a `pop` before the wait fails; nil to wait forever.
     func waitForRoom(cost: Int, patience: Duration?) -> Room {
         monitor.withLock {

@@ -4,8 +4,8 @@ import Capture
 
 /// A source that captures: its thread, and the queue of its pictures.
 ///
-/// A camera needs time until its first picture, and an encoder to open, so a camera can be started before its recording
-/// begins. Until then only the latest picture is kept, and nothing counts.
+/// A camera needs time until its first picture, and an encoder to open, so a camera can be started before its
+/// recording begins. Until then only the latest picture is kept, and nothing counts.
 ///
 /// Belongs to one thread; the parts shared with other threads are thread-safe. It stops when it is released.
 public final class Capturing {
@@ -95,8 +95,8 @@ extension RecordingOutcome.Source {
 
 /// The capture thread's work: takes pictures from the source and queues them for the encoder.
 ///
-/// A live source never waits: if the encoder is late, the oldest waiting picture is dropped. Raw pictures do not
-/// depend on each other, so any of them can be dropped.
+/// A live source never waits: if the encoder is late, the oldest waiting picture is dropped. Raw pictures do
+/// not depend on each other, so any of them can be dropped.
 struct CaptureStage {
     private var source: SupervisedSource
     private let frames: BoundedQueue<PixelBuffer>
@@ -163,8 +163,8 @@ struct CaptureStage {
             return counters.add(to: .notWanted)
         }
         if source.stream.isLive {
-            // One buffer is being encoded, some are converted ahead, one is being queued, and two stay with the
-            // driver, if it granted that many.
+            // One buffer is being encoded, some are converted ahead, one is being queued, and two stay with
+            // the driver, if it granted that many.
             let limit = max(1, source.stream.bufferCount - 4 - beginning.convertedCount)
             let dropped = frames.pushDroppingOldest(buffer, limit: limit)
             counters.add(dropped, to: .droppedByUs)

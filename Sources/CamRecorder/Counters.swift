@@ -57,13 +57,13 @@ public enum CaptureCounter: Int, CaseIterable, Sendable {
     case correctedTimes
 }
 
-/// Counters of an encoder. Captured frames, except those that are `corrupt`, `droppedByUs`, `paused` or `notWanted`, add
-/// up to `droppedByEncoder` + `encoded` + `unused`.
+/// Counters of an encoder. Captured frames, except those that are `corrupt`, `droppedByUs`, `paused` or
+/// `notWanted`, add up to `droppedByEncoder` + `encoded` + `unused`.
 public enum EncoderCounter: Int, CaseIterable, Sendable {
     /// Frames that went into the encoder and never came out.
     case droppedByEncoder
-    /// Frames still waiting when the recording ended or the encoder failed for good, or before the first IDR of a
-    /// camera's own H.264.
+    /// Frames still waiting when the recording ended or the encoder failed for good, or before the first IDR
+    /// of a camera's own H.264.
     case unused
     /// Access units that the encoder produced.
     case encoded

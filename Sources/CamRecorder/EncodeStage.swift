@@ -4,8 +4,8 @@ import Encoder
 
 /// The encode thread's work: the only owner of the codecs. Passes each picture to every track.
 final class EncodeStage: @unchecked Sendable {
-    // Safe to share: it belongs to the encode thread. If that thread hangs in a call and is abandoned, it passes to
-    // the replacement thread, because the watch keeps the hanging one from returning.
+    // Safe to share: it belongs to the encode thread. If that thread hangs in a call and is abandoned, it
+    // passes to the replacement thread, because the watch keeps the hanging one from returning.
 
     /// Guards every call that may hang.
     let watch: CallWatch
@@ -85,8 +85,8 @@ final class EncodeStage: @unchecked Sendable {
         motion?.finish()
     }
 
-    /// Continues in place of a hung thread. If the recording is ending, opens no other encoder, because any of them
-    /// might hang.
+    /// Continues in place of a hung thread. If the recording is ending, opens no other encoder, because any
+    /// of them might hang.
     func resumeAfterHang() {
         replaceEncoders(isLast: isDraining || stop.isRequested)
         countDrops()
@@ -113,8 +113,8 @@ final class EncodeStage: @unchecked Sendable {
         }
     }
 
-    /// Attributes drops since the last picture to an encoder's failure or a full output queue, if there was one,
-    /// rather than to slow encoding.
+    /// Attributes drops since the last picture to an encoder's failure or a full output queue, if there was
+    /// one, rather than to slow encoding.
     private func countDrops() {
         var (failures, waits) = (hangs, 0)
         for track in tracks {
@@ -232,8 +232,8 @@ final class EncodeStage: @unchecked Sendable {
         return control.takeKeyframe() || isResumed
     }
 
-    /// Reopens every encoder if a source came back with another format. Closes all of them first, because they
-    /// share resources.
+    /// Reopens every encoder if a source came back with another format. Closes all of them first, because
+    /// they share resources.
     private func followFormat(of buffer: borrowing PixelBuffer) {
         defer { format = buffer.format }
         guard let format, format !== buffer.format else { return }

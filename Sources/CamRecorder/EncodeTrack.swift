@@ -4,17 +4,17 @@ import CamPlatform
 import Encoder
 import Output
 
-/// Reports that an encoder failed and another was opened, and how many such failures went unreported since the
-/// last.
+/// Reports that an encoder failed and another was opened, and how many such failures went unreported since
+/// the last.
 public typealias EncoderRestartReport = (_ cause: EncoderError, _ suppressed: Int) -> Void
 
-/// One codec's part of the encode thread's work: its encoder, keyframes and restarts, and the outputs that take its
-/// stream. Belongs to the encode thread, and to any thread that has joined it.
+/// One codec's part of the encode thread's work: its encoder, keyframes and restarts, and the outputs that
+/// take its stream. Belongs to the encode thread, and to any thread that has joined it.
 final class EncodeTrack {
     let counters = Counters<EncoderCounter>()
     /// Why the encoder failed for good.
     private(set) var error: EncoderError?
-    /// Whether no output takes access units any more, or none can be produced.
+    /// Whether all outputs have ended, or no more access units can be produced.
     private(set) var isOver = false
     /// The earliest to the latest time at which the access units are played.
     private(set) var span: ClosedRange<Instant>?
@@ -106,8 +106,8 @@ final class EncodeTrack {
     /// The rates that can be changed now.
     var rateChanges: RateChanges { encoder?.rateChanges ?? [] }
 
-    /// Changes the rate from the next picture on. Most encoders need a new session for that, and begin it with an
-    /// IDR. Call between pictures only.
+    /// Changes the rate from the next picture on. Most encoders need a new session for that, and begin it
+    /// with an IDR. Call between pictures only.
     func changeRate(_ change: RateChange) {
         guard !isOver, let encoder else { return }
         if provider.change(change) {
@@ -118,8 +118,8 @@ final class EncodeTrack {
         }
     }
 
-    /// Ends the session if its encoder holds frames back, and continues in a new one. Call between pictures only; the next
-    /// one must be a keyframe.
+    /// Ends the session if its encoder holds frames back, and continues in a new one. Call between pictures
+    /// only; the next one must be a keyframe.
     func returnHeldBack() {
         if !isOver, framesInEncoder > 0 { openAnother() }
     }
@@ -150,8 +150,8 @@ final class EncodeTrack {
         openAnother()
     }
 
-    /// Drains and closes the encoder before a change of format. Call between pictures only; `beginSource` must
-    /// follow.
+    /// Drains and closes the encoder before a change of format. Call between pictures only; `beginSource`
+    /// must follow.
     func endSource() {
         guard !isOver else { return }
         do throws(EncoderError) { try drain() } catch { policy.restart(after: counters[.encoded]) }
@@ -175,7 +175,7 @@ final class EncodeTrack {
         case taken
         /// It cannot be decoded yet, or the encoder takes no more pictures.
         case unused
-        /// Its data is damaged, so no encoder can use it.
+        /// The picture's data is damaged, so no encoder can use it.
         case damaged(EncoderError)
     }
 
@@ -274,8 +274,8 @@ final class EncodeTrack {
     /// Whether the files have ended and only live outputs continue.
     private var servesOn = false
 
-    /// Ends the files with the pictures so far, while the live outputs continue. A track without live outputs ends. Call
-    /// between pictures only.
+    /// Ends the files with the pictures so far, while the live outputs continue. A track without live outputs
+    /// ends. Call between pictures only.
     func endFiles() {
         guard !isOver, !servesOn else { return }
         guard isLive else { return finish() }

@@ -2,7 +2,8 @@ import CamControlProtocol
 import CamPlatform
 import Synchronization
 
-/// Durations in fixed memory, whatever their number: 32 buckets per octave, so percentiles are accurate to 4 %.
+/// Durations in fixed memory, whatever their number: 32 buckets per octave, so percentiles are accurate
+/// to 4 %.
 struct LatencyHistogram: Sendable {
     private var buckets = Array(repeating: 0, count: 32 * 64)
     private(set) var count = 0

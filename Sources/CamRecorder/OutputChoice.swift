@@ -12,7 +12,7 @@ public struct OutputChoice: Sendable {
         case container(ContainerFormat)
         /// The pictures' timestamps only.
         case timestamps
-        /// To receivers, without a file.
+        /// A stream to receivers, without a file.
         case live(Live)
     }
 
@@ -102,10 +102,10 @@ public struct OutputChoice: Sendable {
     /// Whether it is a raw stream in a file, or in a pipe or device.
     public var isRaw: Bool { if case .annexB = form { true } else { false } }
 
-    /// Whether it contains pictures, and not only their times.
+    /// Whether the output contains pictures, rather than only their timestamps.
     public var hasPictures: Bool { if case .timestamps = form { false } else { true } }
 
-    /// Whether it can contain sound, or its times.
+    /// Whether the output can contain sound, or the timestamps of sound.
     public var takesSound: Bool {
         switch form {
         case .container, .live(.publishing), .live(.sending): true

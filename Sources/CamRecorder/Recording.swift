@@ -40,14 +40,14 @@ public final class Recording {
     public let counters: Counters<CaptureCounter>
     /// The counters of each track's encoder.
     public let encoderCounters: [Counters<EncoderCounter>]
-    /// In the order given to `init`.
+    /// The outputs in the order given to `init`.
     public let outputs: [RecordingOutput]
     /// Raised when all outputs have ended and `finish` will not block.
     public let ended: Interruption
     /// The detected motion; nil without motion detection.
     public let motion: MotionLog?
 
-    /// Whether capture times are those of this machine's clock.
+    /// Whether capture times use this machine's clock.
     let isLive: Bool
     /// Takes pictures out of the recording.
     let stills: StillRequest
@@ -58,7 +58,7 @@ public final class Recording {
     private let tracks: [EncodeTrack]
     private let capturing: Capturing
     private let encode: EncodeThread
-    /// Nil without sound.
+    /// The sound; nil without sound.
     private let sound: SoundTrack?
 
     /// Starts recording.
@@ -111,7 +111,8 @@ public final class Recording {
         try start(limits.sourceDuration, ahead, report)
     }
 
-    /// How many pictures may be converted at the same time: a camera whose driver granted few buffers needs them.
+    /// How many pictures may be converted at the same time: a camera whose driver granted few buffers needs
+    /// them.
     private static func conversions(of capturing: Capturing) -> Int {
         min(Processors.count, capturing.isLive ? capturing.bufferCount - 5 : 1)
     }
@@ -170,8 +171,8 @@ public final class Recording {
         stopWish.request()
     }
 
-    /// Abandons the outputs that have not ended: `finish` does not wait for their writers. Their sinks must not be
-    /// used any more.
+    /// Abandons the outputs that have not ended: `finish` does not wait for their writers. Do not use their
+    /// sinks afterwards.
     public func abandonOutputs() {
         stopWish.request()
         for output in outputs { output.abandon() }

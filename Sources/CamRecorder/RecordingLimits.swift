@@ -17,7 +17,7 @@ public struct RecordingLimits: Sendable, Hashable {
         self.servesOn = servesOn
     }
 
-    /// The duration after which the source is not needed any more; nil for no limit.
+    /// The duration after which the source is no longer needed; nil for no limit.
     var sourceDuration: Duration? { servesOn ? nil : duration }
 
     /// Whether so many encoded frames are enough.
@@ -34,8 +34,8 @@ public struct RecordingLimits: Sendable, Hashable {
 /// The end of a recording of limited duration, which outlasts the process: its replacement records only the
 /// remaining time.
 ///
-/// It is stored in a file, in a folder that lasts as long as the service, by a clock that runs during suspend and
-/// cannot be set.
+/// It is stored in a file, in a folder that lasts as long as the service, by a clock that runs during suspend
+/// and cannot be set.
 public struct RecordingDeadline {
     private let path: String?
     private let duration: Duration

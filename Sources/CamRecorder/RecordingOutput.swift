@@ -10,8 +10,8 @@ import Synchronization
 /// which others depend, are never dropped. To keep a stalled output from holding up others, it is left out: a
 /// single file ends there; a segmented recording continues with the next IDR once its queue is empty.
 ///
-/// Live outputs have the queue as well: serving a thousand receivers from the encode thread would interrupt it and
-/// deliver their pictures later (docs/latency.md).
+/// Live outputs have the queue as well: serving a thousand receivers from the encode thread would interrupt
+/// it and deliver their pictures later (docs/latency.md).
 public final class RecordingOutput: @unchecked Sendable {
     // Safe to share: `stage` and `writeError` belong to the writer's thread until it is joined, `blockage`,
     // `blockError` and `messages` to the encode thread until it is joined, `thread` and `isAbandoned` to the
@@ -25,7 +25,7 @@ public final class RecordingOutput: @unchecked Sendable {
     public let receivers: ReceiverLedger?
     /// Its counters.
     public let counters = Counters<OutputCounter>()
-    /// From capture to write, so far.
+    /// The latencies from capture to write, so far.
     let latencies = LatencyBuckets()
     private let outages = OutageRecord()
     /// A file's folder, from the root; nil for other outputs.
@@ -87,8 +87,8 @@ public final class RecordingOutput: @unchecked Sendable {
     }
 
     /// Starts the writer.
-    /// - Parameter ended: called on the writer's thread when everything is written, or with the reason writing
-    ///   ended early.
+    /// - Parameter ended: called on the writer's thread when everything is written, or with the reason
+    ///   writing ended early.
     /// - Returns: false if the system allows no more threads.
     func start(ended: @escaping @Sendable (OutputError?) -> Void) -> Bool {
         if stage.ring != nil {
@@ -235,7 +235,8 @@ public final class RecordingOutput: @unchecked Sendable {
         return writeError ?? blockError
     }
 
-    /// From capture to write; nil if nothing was written or the source has no clock. Read it only after `join`.
+    /// The latency from capture to write; nil if nothing was written or the source has no clock. Read it only
+    /// after `join`.
     private var latency: RecordingOutcome.Latency? {
         guard !isAbandoned, let median = stage.latency.percentile(0.5),
             let high = stage.latency.percentile(0.99)

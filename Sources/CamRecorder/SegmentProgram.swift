@@ -47,7 +47,7 @@ public final class SegmentProgram: @unchecked Sendable {
     /// How many files wait at most.
     static let longestQueue = 1000
 
-    /// Runs a function on a thread of its own, or returns false if the system allows no more threads.
+    /// Runs a function on a new thread, or returns false if the system allows no more threads.
     typealias ThreadStart = @Sendable (@escaping @Sendable () -> Void) -> Bool
 
     /// - Parameters:

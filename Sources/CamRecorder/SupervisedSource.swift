@@ -29,7 +29,7 @@ struct SupervisedSource {
     private var hasReportedStanding = false
     private var hasReportedJump = false
 
-    /// From a failure to the first picture after it.
+    /// The time from a failure to the next picture.
     private struct Outage {
         let cause: CaptureError
         let start: Instant
@@ -60,8 +60,8 @@ struct SupervisedSource {
         lastDelivery = stop.now
     }
 
-    /// Starts the source. A camera that was unplugged since it was opened is waited for; any other failure of the first
-    /// start ends the recording.
+    /// Starts the source. A camera that was unplugged since it was opened is waited for; any other failure of
+    /// the first start ends the recording.
     /// - Returns: false if the recording should end first.
     mutating func start() throws(CaptureError) -> Bool {
         do throws(CaptureError) {
@@ -273,7 +273,7 @@ public struct RecordingSource {
     /// Reopens the source after it disappeared; nil to end the recording with it. Called on the capture
     /// thread.
     public var reopen: SourceFactory?
-    /// How long it may be without pictures; nil forever, zero not at all.
+    /// How long the source may be without pictures; nil for forever, zero for not at all.
     public var timeout: Duration?
     /// Called on the capture thread when the source disappears and when it is back.
     public var report: (SourceEvent) -> Void

@@ -19,8 +19,8 @@ struct FramePicker {
 
     /// Returns whether a frame is due.
     /// - Parameters:
-    ///   - time: when it was captured. If it is earlier than the last moment by more than an interval, the camera's
-    ///     clock was set, and the grid starts again.
+    ///   - time: when it was captured. If it is earlier than the last moment by more than an interval, the
+    ///     camera's clock was set, and the grid starts again.
     ///   - frameDuration: the nominal time to the next frame.
     mutating func picks(frameAt time: Instant, frameDuration: Duration) -> Bool {
         guard let grid, grid.due - time <= interval * 2 else {

@@ -199,7 +199,7 @@ final class OutageRecord: @unchecked Sendable {
     private let monitor = Monitor()
     private var outage: OutputOutage?
 
-    /// Nil while the output is written.
+    /// The current outage; nil while the output is written.
     var current: OutputOutage? { monitor.withLock { outage } }
 
     func set(_ outage: OutputOutage?) { monitor.withLock { self.outage = outage } }

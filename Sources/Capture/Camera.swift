@@ -5,8 +5,8 @@ import Glibc
 
 /// An open V4L2 capture node that is not streaming yet.
 ///
-/// The types say which call is allowed when: an open camera can be queried and set up, starting it consumes it,
-/// and the resulting stream can only deliver.
+/// The types say which call is allowed when: an open camera can be queried and set up, starting it consumes
+/// it, and the resulting stream can only deliver.
 public struct Camera: ~Copyable {
     /// Which camera it is.
     public let identity: SourceIdentity

@@ -2,7 +2,7 @@ import CV4L2
 import CamPictures
 import Glibc
 
-/// A camera's buffers, all of them queued.
+/// A camera's buffers, all queued.
 struct CameraBuffers {
     let pool: PixelBufferPool
     let requests: V4L2BufferRequest
@@ -11,8 +11,8 @@ struct CameraBuffers {
     var all: UInt32 { UInt32((UInt64(1) << UInt64(pool.count)) - 1) }
 
     /// Buffers to request: two that stay with the driver, one being encoded, one just taken, and six that may
-    /// wait, a fifth of a second at 30 frames a second, while a busy machine does something else. A driver may
-    /// grant fewer (v4l2loopback's default is two) and then loses frames sooner.
+    /// wait, a fifth of a second at 30 frames a second, while a busy machine does something else. A driver
+    /// may grant fewer (v4l2loopback's default is two) and then loses frames sooner.
     static let wanted: UInt32 = 10
 
     /// The fewest shared buffers: with fewer, readers and the encoder could hold all of them, leaving the
@@ -177,8 +177,8 @@ struct CameraBuffers {
 
 /// Builds the `v4l2_buffer` of a call and reads it afterwards, single- and multi-planar alike.
 ///
-/// Multi-planar calls need an array of planes next to the buffer. There is one for all calls of a stream, which
-/// come from a single thread, created in advance.
+/// Multi-planar calls need an array of planes next to the buffer. There is one for all calls of a stream,
+/// which come from a single thread, created in advance.
 final class V4L2BufferRequest {
     let type: UInt32
     private let isMultiPlanar: Bool

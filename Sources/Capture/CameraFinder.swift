@@ -129,7 +129,7 @@ public final class CameraFinder: Sendable {
         throw refusal ?? CaptureError(.notFound, device: identity.device)
     }
 
-    /// Whether the link leads to the camera being looked for.
+    /// Whether the link leads to the lost camera.
     private func isSame(_ camera: borrowing Camera, at path: String, as former: Search) -> Bool {
         let found = machine.place(path)
         if camera.identity.bus == former.bus { return Self.isPlace(found, former.place) }
@@ -137,14 +137,14 @@ public final class CameraFinder: Sendable {
         return !former.hasTwin && !Self.hasTwin(found, machine)
     }
 
-    /// Whether it has the name and the place of the camera being looked for.
+    /// Whether a camera has the name and the place of the lost camera.
     private func isInPlace(_ camera: borrowing Camera, at path: String, as former: Search) -> Bool {
         camera.identity.name == identity.name && camera.identity.bus == former.bus
             && Self.isPlace(machine.place(path), former.place)
     }
 
-    /// Without sysfs, the bus position must do. A different serial number means a different camera of the same
-    /// model in that port.
+    /// Without sysfs, the bus position must do. A different serial number means a different camera of the
+    /// same model in that port.
     private static func isPlace(_ found: NodePlace?, _ place: NodePlace?) -> Bool {
         guard let found, let place else { return true }
         if let serial = found.unit?.serial, let former = place.unit?.serial, serial != former { return false }

@@ -250,8 +250,8 @@ public final class CameraStream: CaptureStream {
             throw device.error(.driverMisbehaved("it returned buffer \(index) of \(pool.count)"))
         }
         guard queued & 1 << UInt32(index) != 0 else {
-            // v4l2loopback cycles through its buffers, including those still in use here. This frame is lost, and
-            // the gap in the sequence numbers counts it.
+            // v4l2loopback cycles through its buffers, including those still in use here. This frame is lost,
+            // and the gap in the sequence numbers counts it.
             try endSilence()
             waitForWake(until: min(deadline.time, device.calls.now + Self.errorPause))
             return nil
@@ -286,8 +286,9 @@ public final class CameraStream: CaptureStream {
 
     /// Counts the frames that the driver dropped before this one.
     ///
-    /// Drivers number frames from 0 when the stream starts. Numbers that jump backwards, or further ahead than the
-    /// elapsed time allows, are not a loss: v4l2loopback resets its numbers, and keeps counting between streams.
+    /// Drivers number frames from 0 when the stream starts. Numbers that jump backwards, or further ahead
+    /// than the elapsed time allows, are not a loss: v4l2loopback resets its numbers, and keeps counting
+    /// between streams.
     private func countGap(before sequence: UInt32) {
         let gap = Int32(bitPattern: sequence &- (expectedSequence ?? 0))
         let now = device.calls.now

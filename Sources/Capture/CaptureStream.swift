@@ -4,7 +4,8 @@ import CamPlatform
 
 /// A source of pictures: a camera, a file, the test pattern.
 ///
-/// One thread, the capture thread, calls `start`, `nextBuffer` and `stop`; `interrupt` may come from any thread.
+/// One thread, the capture thread, calls `start`, `nextBuffer` and `stop`; `interrupt` may come from any
+/// thread.
 public protocol CaptureStream: AnyObject {
     /// Which source it is.
     var identity: SourceIdentity { get }

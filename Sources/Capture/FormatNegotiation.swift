@@ -281,7 +281,7 @@ private enum FieldOrder {
     case woven
     case sequential(PictureFormat.Field)
 
-    /// Nil for fields that come in separate buffers.
+    /// Returns nil for fields that come in separate buffers.
     init?(_ field: UInt32) {
         switch field {
         case V4L2_FIELD_ANY.rawValue, V4L2_FIELD_NONE.rawValue, V4L2_FIELD_TOP.rawValue,
@@ -306,7 +306,7 @@ extension v4l2_format {
 }
 
 extension v4l2_field {
-    /// Rows are in the picture's order, all of them.
+    /// Whether a buffer has all rows, in the picture's order.
     fileprivate var isWoven: Bool {
         [
             V4L2_FIELD_ANY, V4L2_FIELD_NONE, V4L2_FIELD_INTERLACED, V4L2_FIELD_INTERLACED_TB,
@@ -314,7 +314,7 @@ extension v4l2_field {
         ].contains(self)
     }
 
-    /// All rows are there, in any order.
+    /// Whether a buffer has all rows, in any order.
     fileprivate var isWhole: Bool { isWoven || self == V4L2_FIELD_SEQ_TB || self == V4L2_FIELD_SEQ_BT }
 }
 

@@ -32,8 +32,8 @@ struct TestPattern {
 
     /// Draws a frame into memory.
     /// - Parameters:
-    ///   - time: when it is captured, drawn as the lower 32 bits of its microseconds; nil for a picture that is the
-    ///     same at any time.
+    ///   - time: when it is captured, drawn as the lower 32 bits of its microseconds; nil for a picture that
+    ///     is the same at any time.
     ///   - previous: the frame of this pattern that the memory still holds; nil for none.
     func draw(
         frame: UInt32, time: Instant?, over previous: UInt32?, into memory: UnsafeMutableRawBufferPointer

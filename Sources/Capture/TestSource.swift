@@ -3,8 +3,8 @@ import CamPictures
 import CamPlatform
 import Glibc
 
-/// A camera for machines without one: a moving pattern with the frame's number and, if it is live, the time of
-/// capture, at any size and rate, in any format that camrec reads itself.
+/// A camera for machines without one: a moving pattern with the frame's number and, if it is live, the time
+/// of capture, at any size and rate, in any format that camrec reads itself.
 public final class TestSource: CaptureStream {
     public let identity = SourceIdentity(device: TestSource.name, name: "test picture")
     public let format: PictureFormat

@@ -40,7 +40,7 @@ struct TimestampCorrection {
     /// A picture's time, and the fault in the driver's time.
     struct Result {
         var time: Instant
-        /// Nil if the time is the driver's.
+        /// The fault; nil if `time` is the driver's time.
         var fault: TimestampFault?
     }
 

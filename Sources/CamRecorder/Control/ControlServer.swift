@@ -12,8 +12,8 @@ public enum ControlAnswer: Sendable {
 
 /// Accepts commands from other programs on a socket: one line per command, one line per reply.
 ///
-/// Its own thread serves a few connections at a time. Input is not trusted: a connection that sends too long a
-/// line, or does not read its replies, is closed.
+/// Its own thread serves a few connections at a time. Input is not trusted: a connection that sends too long
+/// a line, or does not read its replies, is closed.
 public final class ControlServer {
     private let interruption: Interruption
     private var thread: WorkerThread?
@@ -49,7 +49,8 @@ private final class ControlLoop: @unchecked Sendable {
     private var conversations: [Conversation?] = Array(repeating: nil, count: ControlLoop.mostConversations)
     private var mayHaveMore: [Bool] = Array(repeating: false, count: ControlLoop.mostConversations)
     private var count = 0
-    /// When to accept again: at once if there may be more connections, later if the system ran out of descriptors.
+    /// When to accept again: at once if there may be more connections, later if the system ran out of
+    /// descriptors.
     private var nextAcceptance: Instant?
 
     private static let second = Duration.seconds(1)

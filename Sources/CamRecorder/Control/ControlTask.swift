@@ -90,7 +90,8 @@ final class TaskLimit: Sendable {
 
 // MARK: The doctor
 
-/// The program that examines this machine with the recording's rights and prints its findings as JSON: `camrec doctor`.
+/// The program that examines this machine with the recording's rights and prints its findings as JSON:
+/// `camrec doctor`.
 public struct DoctorProgram: Sendable {
     let path: String
     let arguments: [String]
@@ -103,7 +104,7 @@ public struct DoctorProgram: Sendable {
     }
 }
 
-/// Runs the doctor in a process of its own, because it opens drivers, which may crash.
+/// Runs the doctor in a child process, because it opens drivers, which may crash.
 final class DoctorTask: FileTask {
     private let program: DoctorProgram
     private let permit: TaskLimit.Permit
@@ -138,7 +139,7 @@ final class DoctorTask: FileTask {
 /// Lists or sets the camera's controls, which may take seconds.
 final class CameraControlTask: ControlTask {
     private let controls: LiveControls
-    /// Nil to list all.
+    /// The values to set; nil to list all controls.
     private let settings: [ControlSetting]?
     private let permit: TaskLimit.Permit
 

@@ -2,8 +2,8 @@ import Encoder
 import Synchronization
 import CamPlatform
 
-/// Controls a running recording, from any thread. The encode thread carries out requests with the next picture;
-/// triggers reach the writers' threads at once.
+/// Controls a running recording, from any thread. The encode thread carries out requests with the next
+/// picture; triggers reach the writers' threads at once.
 public final class RecordingControl: Sendable {
     private let wantsKeyframe = Atomic<Bool>(false)
     private let isPausedNow = Atomic<Bool>(false)
@@ -23,7 +23,8 @@ public final class RecordingControl: Sendable {
     /// Creates a control without pending requests.
     public init() {}
 
-    /// Makes the next frame a keyframe, in addition to the regular ones. Requests before that frame are merged.
+    /// Makes the next frame a keyframe, in addition to the regular ones. Requests before that frame are
+    /// merged.
     public func requestKeyframe() { wantsKeyframe.store(true, ordering: .relaxed) }
 
     /// Drops every picture before it is encoded, until `resume`. The recording's duration keeps running.
@@ -75,7 +76,7 @@ public final class RecordingControl: Sendable {
     /// - Parameter bitRate: bits per second, at least 1.
     public func changeBitRate(to bitRate: Int) { wantedBitRate.store(max(1, bitRate), ordering: .relaxed) }
 
-    /// Triggers an event: outputs that keep pictures in memory write them, and those that follow.
+    /// Triggers an event: outputs that keep pictures in memory write them and the following pictures.
     public func trigger() {
         triggers.wrappingAdd(1, ordering: .sequentiallyConsistent)
         for call in triggered.withLock({ $0 }) { call() }

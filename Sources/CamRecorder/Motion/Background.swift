@@ -20,7 +20,7 @@ final class Background {
     let watchedCount: Int
 
     private let light: LightModel
-    /// In levels above black.
+    /// The usual luma, in levels above black.
     private let usual: CellPlane<Float>
     /// The usual amount of `difference`, in levels.
     private let noise: CellPlane<Float>
@@ -114,7 +114,7 @@ final class Background {
         for cell in 0..<layout.count { noise.values[cell] = (noise.values[cell] + meanNoise) / 2 }
     }
 
-    /// Whether a changed cell goes on changing, rather than showing something that is new but still.
+    /// Whether a changed cell keeps changing, rather than showing something new but still.
     func isLively(_ cell: Int) -> Bool {
         let now = difference.values[cell]
         let before = history.values[pictureCount % Self.historyLength * layout.count + cell]

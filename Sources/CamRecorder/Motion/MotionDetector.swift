@@ -203,7 +203,7 @@ public final class MotionDetector {
 /// Every sensitivity follows the same things and only decides which of them count, so a higher sensitivity
 /// never finds less.
 public struct MotionSensitivity: Sendable, Hashable {
-    /// From 1, only large and clear things, to 10.
+    /// From 1 (only large and clear things) to 10 (also small and faint ones).
     public static let levels = 1...10
     /// 5.
     public static let usual = MotionSensitivity(level: 5)
@@ -219,7 +219,7 @@ public struct MotionSensitivity: Sendable, Hashable {
         leastExcess = 1 + steps * 0.09
     }
 
-    /// Nil outside 1 … 10.
+    /// Creates a sensitivity; nil outside 1 … 10.
     public init?(_ level: Int) {
         guard Self.levels.contains(level) else { return nil }
         self.init(level: level)

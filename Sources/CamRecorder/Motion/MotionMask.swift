@@ -4,7 +4,7 @@ import CamPlatform
 import Decoder
 import Output
 
-/// The parts of a picture in which motion does not count. A mask has any size and is stretched to the picture's.
+/// The parts of a picture in which motion does not count. A mask of any size is stretched to the picture.
 public struct MotionMask: Sendable, Hashable {
     private let width: Int
     private let height: Int
@@ -149,7 +149,7 @@ private struct PGMReader {
 
     var count: Int { rest.count }
 
-    /// A number in digits, after white space and comments; nil if there is none, or one beyond 65535.
+    /// Reads a number in digits, after white space and comments; nil without a number, or beyond 65535.
     mutating func number() -> Int? {
         skipSpace()
         var (value, digits) = (0, 0)

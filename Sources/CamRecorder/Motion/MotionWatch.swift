@@ -85,7 +85,7 @@ final class MotionWatch {
 }
 
 extension PictureFormat {
-    /// The luma of black; RGB has no range of its own.
+    /// The luma of black. For RGB it is 0.
     fileprivate var blackLevel: Int {
         if case .rgb = pixelFormat.arrangement { return 0 }
         return color.range == .limited ? 16 : 0

@@ -9,7 +9,7 @@ final class SnapshotTask: FileTask {
     private let stills: StillRequest
     private let format: Snapshot.Format
     private let camera: String
-    /// Whether capture times are those of this machine's clock.
+    /// Whether capture times use this machine's clock.
     private let isLive: Bool
     private let isUTC: Bool
     private let program: String
@@ -22,7 +22,7 @@ final class SnapshotTask: FileTask {
 
     /// - Parameters:
     ///   - camera: the camera's name, for the metadata.
-    ///   - isLive: whether capture times are those of this machine's clock.
+    ///   - isLive: whether capture times use this machine's clock.
     ///   - isUTC: whether times in the file are UTC instead of local time.
     ///   - program: for the file's metadata.
     ///   - permit: held as long as the task exists.

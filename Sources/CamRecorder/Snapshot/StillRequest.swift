@@ -31,7 +31,7 @@ final class StillRequest: @unchecked Sendable {
         case over
     }
 
-    /// A picture, in memory of its own.
+    /// A copied picture, in its own memory.
     struct Still: ~Copyable {
         let picture: PixelBuffer
         let exposure: Exposure?

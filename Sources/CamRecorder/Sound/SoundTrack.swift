@@ -48,7 +48,7 @@ final class SoundTrack: @unchecked Sendable {
     /// The longest time that the microphone's thread may take to end.
     private static let lastPatience = Duration.seconds(1)
 
-    /// Nil if no output takes sound.
+    /// Returns nil if no output takes sound.
     init?(_ plan: SoundPlan, outputs: [RecordingOutput], control: RecordingControl) {
         (self.plan, self.control) = (plan, control)
         self.outputs = outputs.filter { $0.expectSound(plan.encoder.description) }.map(Output.init)

@@ -157,8 +157,8 @@ public struct CameraControl: Sendable, Hashable {
 // MARK: Names
 
 extension CameraControl {
-    /// All names of the control: the driver's, and those of its number before and since Linux 5.16, which renamed the
-    /// controls of USB cameras.
+    /// All names of the control: the driver's name, and the names of its number before and since Linux 5.16,
+    /// which renamed the controls of USB cameras.
     var names: [String] { [name] + Self.commonNames(of: id).filter { $0 != name } }
 
     /// Returns the control with a name: the driver's name for it, or otherwise its name in another kernel

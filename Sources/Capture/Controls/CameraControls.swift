@@ -43,7 +43,8 @@ struct CameraControls {
     }
 
     /// Sets controls in the same way.
-    /// - Parameter missing: receives the settings of controls that the camera does not have; nil to throw the first.
+    /// - Parameter missing: receives the settings of controls that the camera does not have; nil to throw the
+    ///   first.
     func apply(
         _ settings: [ControlSetting], missing: inout [CaptureError]?
     ) throws(CaptureError) -> [ControlChange] {
@@ -212,7 +213,7 @@ struct CameraControls {
         }
     }
 
-    /// Nil for entries that are not controls: a heading, or a permanently disabled one.
+    /// Returns nil for entries that are not usable controls: a heading, or a permanently disabled control.
     private func control(_ query: v4l2_query_ext_ctrl) -> CameraControl? {
         guard query.type != V4L2_CTRL_TYPE_CTRL_CLASS.rawValue,
             query.flags & UInt32(V4L2_CTRL_FLAG_DISABLED) == 0

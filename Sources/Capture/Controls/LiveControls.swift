@@ -3,9 +3,9 @@ import CamPlatform
 
 /// A recording camera's controls, for threads other than the one that captures.
 ///
-/// Each use opens the node once more, as V4L2 allows: a USB camera may take seconds to answer, which must not cost a
-/// picture. Any thread may use it. Uses wait for each other, for a limited time because a driver may hang; the capture
-/// thread never waits for one.
+/// Each use opens the node once more, as V4L2 allows: a USB camera may take seconds to answer, which must not
+/// cost a picture. Any thread may use it. Uses wait for each other, for a limited time because a driver may
+/// hang; the capture thread never waits for one.
 public final class LiveControls: Sendable {
     private let calls: any V4L2Calls
     /// Whether to restore the previous values at the end.
