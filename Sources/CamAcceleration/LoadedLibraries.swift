@@ -2,14 +2,15 @@ import CFFmpeg
 import CVAAPI
 import Glibc
 
-/// The versions of the libraries that the dynamic linker has loaded, which may be newer than those of the build.
+/// The versions of the libraries that the dynamic linker has loaded, which may be newer than the build's
+/// versions.
 public enum LoadedLibraries {
     /// `FFmpeg 5.1.6` and `libva 2.17.0`.
     public static var descriptions: [String] {
         ["FFmpeg \(String(cString: av_version_info()))", "libva \(libva ?? "of an unknown version")"]
     }
 
-    /// libva tells its version only to those who have a GPU, but it is in the name of its file.
+    /// libva reports its version only with a GPU, but its file name contains the version.
     private static var libva: String? {
         guard let path = cvaapi_library_path(), let file = realpath(path, nil) else { return nil }
         defer { free(file) }
@@ -26,7 +27,7 @@ public enum LoadedLibraries {
     }
 }
 
-/// What libav reports about a failure.
+/// The messages in which libav reports failures.
 public enum LibavMessage {
     /// Returns libav's last message on this thread, or else the error code's name.
     public static func reason(_ code: Int32) -> String {

@@ -16,8 +16,8 @@ public final class VADisplayConnection {
     private let descriptor: Int32
     private let thread: WatchedThread
 
-    /// Seconds that a driver may make no progress. It may load and compile a lot, and a disk may have to spin
-    /// up for it.
+    /// How many seconds a driver may make no progress: it may load and compile a lot from a disk that must
+    /// spin up.
     private static let patience = 10
 
     /// Opens the node and starts its driver. A driver that hangs is given up after a few seconds.
@@ -41,12 +41,12 @@ public final class VADisplayConnection {
         }
     }
 
-    /// Makes a call into the driver, which may never return: a laptop's second GPU that does not resume, for
-    /// example. After one call has hung, no further calls are made.
+    /// Makes a call into the driver, which may never return, such as when a laptop's second GPU does not
+    /// resume. After one call has hung, no further calls are made.
     ///
-    /// Calls run one after another on a thread of the connection's own.
-    /// - Parameter call: what it captures is leaked if it never returns. libav keeps its messages per thread,
-    ///   so the call must read them itself.
+    /// Calls run one after another on the connection's own thread.
+    /// - Parameter call: the call. Its captured values are leaked if it never returns. libav keeps its
+    ///   messages per thread, so the call must read them itself.
     public func call<Value>(_ call: @escaping () -> Value) throws(RenderNodeError) -> Value {
         guard let value = thread.run(patience: Self.patience, call) else {
             throw RenderNodeError(.hangs, node: node)
@@ -78,8 +78,8 @@ public final class VADisplayConnection {
         return .success((descriptor, display, driver))
     }
 
-    /// Returns what the driver can do with a profile; empty if it does not have it. Ask this before anything
-    /// else about an entry point: some drivers answer vaGetConfigAttributes for entry points they do not have
+    /// Returns the driver's entry points for a profile; empty if it lacks the profile. Call this before
+    /// querying an entry point: some drivers answer vaGetConfigAttributes for entry points they do not have
     /// (nvidia-vaapi-driver).
     ///
     /// Calls the driver, so use it inside a `call`.
@@ -94,7 +94,8 @@ public final class VADisplayConnection {
         return Array(entryPoints.prefix(Int(count)))
     }
 
-    /// Creates a libavutil device on this connection, which must outlive it. Release it with `av_buffer_unref`.
+    /// Creates a libavutil device on this connection, which must outlive it. Release it with
+    /// `av_buffer_unref`.
     /// - Returns: nil with libav's code if it could not be created.
     public func makeDevice() -> (device: UnsafeMutablePointer<AVBufferRef>?, code: Int32) {
         cffmpeg_clear_log()

@@ -8,9 +8,9 @@ public struct ControlReply: Codable, Sendable {
     public var keyframeForced: Bool?
     /// After `stats`.
     public var stats: RecordingStatistics?
-    /// After `controls`: all of them; after `control`: those that were set, as they are now.
+    /// After `controls`: all controls. After `control`: the controls that were set, with their new values.
     public var controls: [ControlReport]?
-    /// After `snapshot` and `doctor`: the length of what follows the reply.
+    /// After `snapshot` and `doctor`: the length of the file that follows the reply.
     public var bytes: Int?
 
     /// Creates a reply; with an error, the command was refused.
@@ -30,24 +30,25 @@ public struct ControlReply: Codable, Sendable {
 
 /// A camera's control, as `controls` on the control socket reports it. Property names are JSON keys.
 public struct ControlReport: Codable, Sendable, Hashable {
-    /// As `control` takes it: `auto_exposure`.
+    /// The name that `control` takes: `auto_exposure`.
     public let name: String
-    /// The driver's name for it.
+    /// The driver's name for the control.
     public let title: String
     public let kind: Kind
     /// A number's limits and step, a text's shortest and longest length in bytes; nil for other kinds.
     public var minimum: Int?
     public var maximum: Int?
     public var step: Int?
-    /// What a menu offers; nil for other kinds.
+    /// The entries of a menu; nil for other kinds.
     public var entries: [Entry]?
-    /// A number: of a switch 0 or 1, of a menu the entry's. Nil for a text, or if it cannot be read.
+    /// The value as a number: 0 or 1 for a switch, the entry's value for a menu. Nil for a text, or if it
+    /// cannot be read.
     public var value: Int?
     /// A text's value.
     public var text: String?
-    /// The driver's default; nil if it has none.
+    /// The driver's default; nil if the control has none.
     public var defaultValue: Int?
-    /// Why it cannot be set now; nil if it can.
+    /// Why the control cannot be set now; nil if it can be set.
     public var obstacle: Obstacle?
 
     /// The values that a control takes.

@@ -9,7 +9,7 @@ public struct RecordingMetrics {
     }
 
     /// Adds the metrics.
-    /// - Parameter freeBytes: returns the room left in a folder; nil if unknown.
+    /// - Parameter freeBytes: returns the free space of a folder; nil if unknown.
     public func add(to metrics: inout PrometheusText, freeBytes: (String) -> Int?) {
         addSource(to: &metrics)
         addEncoders(to: &metrics)
@@ -130,7 +130,7 @@ public struct PrometheusText {
         let value: Double
 
         /// Creates a value.
-        /// - Parameter labels: distinguish it from the metric's other values.
+        /// - Parameter labels: distinguish the value from the metric's other values.
         public init(labels: [(name: String, value: String)] = [], value: Double) {
             (self.labels, self.value) = (labels, value)
         }
@@ -139,17 +139,17 @@ public struct PrometheusText {
     /// Creates a text without metrics.
     public init() {}
 
-    /// Adds a metric that only grows; its name ends with `_total`. Without a sample it is left out.
+    /// Adds a metric that only grows; its name ends with `_total`. A metric without samples is left out.
     public mutating func addCounter(_ name: String, _ help: String, _ samples: [Sample]) {
         add(name, "counter", help, samples.map { (name, $0) })
     }
 
-    /// Adds a metric that may shrink. Without a sample it is left out.
+    /// Adds a metric that may shrink. A metric without samples is left out.
     public mutating func addGauge(_ name: String, _ help: String, _ samples: [Sample]) {
         add(name, "gauge", help, samples.map { (name, $0) })
     }
 
-    /// Adds histograms, one for each set of labels. Without one the metric is left out.
+    /// Adds histograms, one for each set of labels. A metric without histograms is left out.
     mutating func addHistogram(
         _ name: String, _ help: String,
         _ histograms: [(labels: [(name: String, value: String)], latencies: LatencyCounts)]

@@ -1,16 +1,16 @@
 /// A recording's progress, as `stats` on the control socket reports it. Property names are the report's.
 public struct RecordingStatistics: Codable, Sendable {
     public var state: State
-    /// Since the recording began.
+    /// The time since the recording began.
     public var seconds: Double
     public var captured: Int
     public var droppedByDriver: Int
     public var corrupt: Int
     public var droppedByUs: Int
     public var paused: Int
-    /// Frames between those of a time lapse; nil from an earlier version.
+    /// Frames that a time lapse skipped; nil from an earlier version.
     public var notWanted: Int?
-    /// For each encoder.
+    /// Encoded frames of each encoder.
     public var encoded: [Int]
     public var droppedByEncoder: [Int]
     public var encoderRestarts: [Int]
@@ -18,9 +18,9 @@ public struct RecordingStatistics: Codable, Sendable {
     public var restarts: Int
     /// Bits per second that the encoder aims at; nil for a quality, or from an earlier version.
     public var bitRate: Int?
-    /// What the recording can do; nil from an earlier version.
+    /// The commands that have an effect; nil from an earlier version.
     public var abilities: Abilities?
-    /// How often something moved; nil without --on-motion.
+    /// The number of motion events; nil without --on-motion.
     public var motionEvents: Int?
     /// Whether something moves now; nil without --on-motion.
     public var moving: Bool?
@@ -46,9 +46,9 @@ public struct RecordingStatistics: Codable, Sendable {
 
     /// Why an output is not written at present.
     public struct Outage: Codable, Sendable, Hashable {
-        /// In a word or two: `disk full`, `read-only`.
+        /// A word or two: `disk full`, `read-only`.
         public var condition: String
-        /// When it began, in UTC (ISO 8601).
+        /// When the outage began, in UTC (ISO 8601).
         public var since: String
         /// The latest failure, as the recording's messages word it.
         public var error: String
@@ -82,15 +82,15 @@ public struct RecordingStatistics: Codable, Sendable {
         public var keyframes: Int
         public var bytes: Int
         public var lost: Int
-        /// From capture to write; nil if nothing was written, or the source has no clock.
+        /// The latency from capture to write; nil if nothing was written, or the source has no clock.
         public var latency: LatencyCounts?
         /// A file's folder; nil for other outputs.
         public var folder: String?
-        /// How many are connected to a live output; nil for other outputs.
+        /// The number of receivers connected to a live output; nil for other outputs.
         public var receivers: Int?
-        /// How many have connected to it so far.
+        /// The number of receivers that have connected so far.
         public var connections: Int?
-        /// Why it is not written at present; nil while it is, and from an earlier version.
+        /// Why the output is not written at present; nil while it is written, and from an earlier version.
         public var outage: Outage?
 
         /// Creates the progress of an output.
@@ -118,19 +118,19 @@ public struct RecordingStatistics: Codable, Sendable {
 
 /// One connection of a live output, as in the report and `stats`. Property names are JSON keys.
 public struct ReceiverReport: Codable, Sendable {
-    /// The live output it is connected to.
+    /// The live output that the receiver is connected to.
     public let output: String
     public let peer: String
     public let joinedSeconds: Double
-    /// Nil while it is connected.
+    /// When the receiver left; nil while it is connected.
     public let leftSeconds: Double?
     public let bytes: Int
-    /// Access units that it received completely.
+    /// Access units that the receiver got completely.
     public let units: Int
-    /// Access units skipped because it was too slow.
+    /// Access units skipped because the receiver was too slow.
     public let dropped: Int
     public let longestLagMilliseconds: Double
-    /// Bytes not acknowledged when it left; lost if the connection broke before they arrived.
+    /// Bytes not acknowledged when the receiver left; lost if the connection broke before they arrived.
     public let unconfirmedBytes: Int
     /// Why it left; nil while it is connected.
     public let left: String?
@@ -149,14 +149,14 @@ public struct ReceiverReport: Codable, Sendable {
 
 /// A histogram of latencies. Property names are JSON keys.
 public struct LatencyCounts: Codable, Sendable {
-    /// Each bucket's largest latency, in seconds.
+    /// The largest latency of each bucket, in seconds.
     public let bounds: [Double]
-    /// Latencies in each bucket, and above the last bound.
+    /// The number of latencies in each bucket, and above the last bound.
     public let counts: [Int]
-    /// All latencies, in seconds.
+    /// The sum of all latencies, in seconds.
     public let sum: Double
 
-    /// Creates counts; there is one more than bounds.
+    /// Creates a histogram, with one more count than bounds.
     public init(bounds: [Double], counts: [Int], sum: Double) {
         (self.bounds, self.counts, self.sum) = (bounds, counts, sum)
     }

@@ -12,7 +12,7 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
     private var count = 0
     private var totalCost = 0
     private var isClosed = false
-    /// When an element was last taken; initially when the queue was created.
+    /// The time of the latest `pop`, or of the queue's creation.
     private var latestPop = Instant.now
 
     /// The result of waiting for room.
@@ -69,8 +69,9 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Waits until the next `push` by this thread, the only producer, cannot block. A closed queue always has room.
-    /// - Parameter patience: the longest time without a `pop` before it gives up; nil to wait forever.
+    /// Waits until the next `push` by this thread, the only producer, cannot block. A closed queue always has
+    /// room.
+    /// - Parameter patience: the longest time without a `pop` before the wait fails; nil to wait forever.
     func waitForRoom(cost: Int, patience: Duration?) -> Room {
         monitor.withLock {
             if hasRoom(for: cost) { return .atOnce }
@@ -84,7 +85,7 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
     }
 
     /// Adds an element with no cost, or drops it if the queue is full or closed. Any thread may call it.
-    /// - Parameter places: how many to leave free for others.
+    /// - Parameter places: the number of elements to leave room for.
     /// - Returns: whether it was added.
     func offer(_ element: consuming Element, leaving places: Int = 0) -> Bool {
         var incoming: Element? = element
@@ -178,7 +179,7 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
         let element = (slots + first).move()
         totalCost -= costs[first]
         count -= 1
-        // A queue that never holds much uses the same slots again and again, and never touches the others' memory.
+        // A queue that never holds much reuses its first slots, and the memory of the others stays untouched.
         first = count == 0 ? 0 : (first + 1) % capacity
         return element
     }

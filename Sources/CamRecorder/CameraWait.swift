@@ -4,7 +4,7 @@ import CamPlatform
 
 /// Waits for a camera that is busy or absent.
 ///
-/// Neither flock(2) nor V4L2 can wait with a timeout, so it retries.
+/// Neither flock(2) nor V4L2 can wait with a timeout, so `CameraWait` retries.
 public struct CameraWait {
     /// A failed attempt.
     public struct Failure {

@@ -2,12 +2,12 @@ import CamPictures
 import CamPlatform
 import Capture
 
-/// A source at work: its thread, and the queue of its pictures.
+/// A source that captures: its thread, and the queue of its pictures.
 ///
-/// A camera needs time until its first picture, and an encoder to open, so a camera can be started before its recording
-/// begins. Until then only the latest picture is kept, and nothing counts.
+/// A camera needs time until its first picture, and an encoder to open, so a camera can be started before its
+/// recording begins. Until then only the latest picture is kept, and nothing counts.
 ///
-/// Belongs to one thread; what is shared with others is thread-safe. If no recording takes it, it stops.
+/// Belongs to one thread; the parts shared with other threads are thread-safe. It stops when it is released.
 public final class Capturing {
     /// The source as it was opened.
     public let source: RecordingOutcome.Source
@@ -30,7 +30,7 @@ public final class Capturing {
         let stream = source.stream
         self.source = RecordingOutcome.Source(stream)
         (isLive, bufferCount) = (stream.isLive, stream.bufferCount)
-        // Of a camera's own stream every picture is needed, and those of other sources come at once.
+        // An H.264 stream of a camera must be complete, and sources other than cameras deliver immediately.
         startsAhead = stream.takesTimeToStart && stream.format.pixelFormat != .h264
         result = CaptureResult(source: self.source)
         stage = Handover(
@@ -46,12 +46,12 @@ public final class Capturing {
         join()
     }
 
-    /// Starts a camera ahead of the recording. Whether that succeeds is seen when it begins.
+    /// Starts a camera before the recording begins. A failure is reported when the recording begins.
     public func startAhead() {
         if startsAhead { _ = start() }
     }
 
-    /// Begins the recording with the latest picture that there is.
+    /// Begins the recording with the latest captured picture.
     func begin(duration: Duration?, ahead: ConversionAhead) {
         beginning.begin(duration: duration, ahead: ahead)
     }
@@ -67,7 +67,7 @@ public final class Capturing {
         return thread != nil
     }
 
-    /// Waits for the source's end, and returns why that came early, and the source as it was then.
+    /// Waits for the source to end. Returns its final state, and the error if it ended early.
     @discardableResult func join() -> (error: RecordingError?, source: RecordingOutcome.Source) {
         if let thread = thread.take() { thread.join() }
         return (result.error, result.source)
@@ -95,8 +95,8 @@ extension RecordingOutcome.Source {
 
 /// The capture thread's work: takes pictures from the source and queues them for the encoder.
 ///
-/// A live source never waits: if the encoder is late, the oldest waiting picture is dropped. Raw pictures do not
-/// depend on each other, so any of them can be dropped.
+/// A live source never waits: if the encoder is late, the oldest waiting picture is dropped. Raw pictures do
+/// not depend on each other, so any of them can be dropped.
 struct CaptureStage {
     private var source: SupervisedSource
     private let frames: BoundedQueue<PixelBuffer>
@@ -145,7 +145,7 @@ struct CaptureStage {
     /// The current stream; read it only after `run` has returned.
     var stream: any CaptureStream { source.stream }
 
-    /// Whether a time lapse's duration is over: the encode thread would only see that in the next frame it gets.
+    /// Whether a time lapse's duration is over. The encode thread would notice only with its next frame.
     private func isOver(at time: Instant) -> Bool {
         guard let picker, beginning.isRecording, let duration = beginning.duration else { return false }
         return picker.elapsed(at: time) >= duration
@@ -154,7 +154,7 @@ struct CaptureStage {
     private mutating func queue(_ buffer: consuming PixelBuffer) {
         guard beginning.isRecording else {
             picker?.begin(at: buffer.timestamp)
-            // The recording begins with the latest picture; those that it displaces are not part of it.
+            // The recording begins with the latest picture; earlier pictures are not part of it.
             return counters.add(1 - frames.pushDroppingOldest(buffer, limit: 1), to: .captured)
         }
         counters.add(to: .captured)
@@ -163,14 +163,14 @@ struct CaptureStage {
             return counters.add(to: .notWanted)
         }
         if source.stream.isLive {
-            // One buffer is being encoded, some are converted ahead, one is being queued, and two stay with the
-            // driver, if it granted that many.
+            // One buffer is being encoded, some are converted ahead, one is being queued, and two stay with
+            // the driver, if it granted that many.
             let limit = max(1, source.stream.bufferCount - 4 - beginning.convertedCount)
             let dropped = frames.pushDroppingOldest(buffer, limit: limit)
             counters.add(dropped, to: .droppedByUs)
             if dropped > 0, source.isCatchingUp { counters.add(dropped, to: .droppedAfterStandstill) }
         } else {
-            // False only if the queue is closed, when pictures are no longer needed.
+            // `push` fails only if the queue is closed, and then no more pictures are needed.
             _ = frames.push(buffer)
         }
     }
@@ -197,6 +197,6 @@ final class RecordingBeginning: @unchecked Sendable {
     /// The recording's duration from its first picture; later pictures are not needed.
     var duration: Duration? { monitor.withLock { length } }
 
-    /// How many pictures are being converted, or wait for the encoder after that.
+    /// The number of pictures that are being converted, or are converted and wait for the encoder.
     var convertedCount: Int { monitor.withLock { conversions }?.heldCount ?? 0 }
 }

@@ -2,44 +2,49 @@ import Encoder
 import CamPictures
 import CamPlatform
 
-/// Converts the next pictures while the encode thread encodes: one, and where the encoder keeps having to wait for
-/// that, two or three at the same time. Pictures stay in order.
+/// Converts the next pictures while the encode thread encodes: one at a time, or two or three if the encoder
+/// keeps waiting for conversions. Pictures stay in order.
 ///
-/// A picture is taken from the queue only when there is a slot for it, so none waits longer than without this.
+/// A picture leaves the queue only when a slot is free, so converting ahead delays no picture.
 final class ConversionAhead: @unchecked Sendable {
-    // Safe to share: all mutable state is accessed with the lock held, but for the tickets' slots, see there.
+    // Safe to share: all mutable state is accessed with the lock held, except the slots of tickets (see
+    // `Ticket`).
     private let monitor = Monitor()
     private let frames: BoundedQueue<PixelBuffer>
     private let isWanted: @Sendable (borrowing PixelBuffer) -> Bool
-    /// By the number of their slots.
+    /// Indexed by slot number.
     private let tickets: [Ticket]
-    /// The tickets that the encode thread has given out, oldest first, and how many of them workers have taken.
+    /// The tickets that the encode thread has offered, oldest first, and the number of them that workers have
+    /// taken.
     private var given: [Int] = []
     private var takenCount = 0
-    /// Whether a worker waits for a picture. The others wait for it, so that pictures stay in order.
+    /// Whether a worker waits for a picture. The other workers wait for this one, which keeps pictures in
+    /// order.
     private var isTaking = false
     private var isOver = false
     private var workerCount = 0
     /// How many pictures may be converted at the same time.
     private var depth = 1
-    /// How often the encoder had to wait for a conversion while another picture waited: in all, and when it last had not.
+    /// The number of times that the encoder waited for a conversion while another picture was queued: in
+    /// total, and at the last picture without such a wait.
     private var (waitCount, waitsBefore) = (0, 0)
 
-    /// Where one picture goes.
+    /// A place for one picture.
     private final class Ticket {
-        /// Belong to the encode thread until the ticket is given out, then to a worker until it is ready.
+        /// The slots belong to the encode thread until it offers the ticket, then to a worker until
+        /// `isReady`.
         var slots: [ConversionSlot] = []
         var buffer: PixelBuffer?
         var isReady = false
     }
 
-    /// A picture, and the number of the slots that may have it.
+    /// A picture, and the number of the slots that may hold its conversions.
     struct Picture: ~Copyable {
         let buffer: PixelBuffer
         let slot: Int
     }
 
-    /// Pictures of cameras that one processor cannot decode (4K at 30 frames a second) need no more.
+    /// Enough for cameras whose pictures one processor cannot decode in time (4K at 30 frames per second).
     private static let mostAtOnce = 3
     /// After so many waits in a row, one more picture is converted at the same time.
     private static let waitsForMore = 5
@@ -56,7 +61,7 @@ final class ConversionAhead: @unchecked Sendable {
         given.reserveCapacity(tickets.count)
     }
 
-    /// How many pictures were taken from the queue and do not wait for the encoder there any more.
+    /// The number of pictures that have left the encoder's queue and that the encoder has not taken.
     var heldCount: Int { monitor.withLock { takenCount - (isTaking ? 1 : 0) } }
 }
 
@@ -84,7 +89,8 @@ extension ConversionAhead {
         return Picture(buffer: buffer, slot: slot)
     }
 
-    /// Uses one more thread if conversion, and not the camera, keeps the encoder waiting. With the lock held.
+    /// Uses one more thread if conversion, and not the camera, keeps the encoder waiting. Call it with the
+    /// lock held.
     private func noteWait() {
         let isConverting = takenCount > (isTaking ? 1 : 0) && !tickets[given[0]].isReady
         let waits = isConverting && !frames.isEmpty
@@ -94,13 +100,13 @@ extension ConversionAhead {
         waitsBefore = waitCount
     }
 
-    /// How often the encoder had to wait for a conversion while another picture waited, and how many may now be made
-    /// at once.
+    /// The number of times that the encoder waited for a conversion while another picture was queued, and the
+    /// number of pictures that may now be converted at the same time.
     var load: (waits: Int, depth: Int) { monitor.withLock { (waitCount, depth) } }
 
-    /// Lets the next pictures be converted, as far as there is room.
-    /// - Parameter addSlots: adds the slots of a number, one for each encoder that takes another form; none if it is
-    ///   of no use.
+    /// Offers free slots for the conversion of the next pictures.
+    /// - Parameter addSlots: appends the slots with a number, one for each encoder that needs conversion;
+    ///   none if converting ahead gains nothing.
     func offer(_ addSlots: (_ number: Int, _ slots: inout [ConversionSlot]) -> Void) {
         for number in tickets.indices where monitor.withLock({ number < depth && !given.contains(number) }) {
             let ticket = tickets[number]
@@ -114,7 +120,7 @@ extension ConversionAhead {
         }
     }
 
-    /// Starts a thread for the slot's number unless there are as many.
+    /// Starts a worker unless there is one for each slot up to `number`.
     private func hasWorker(_ number: Int) -> Bool {
         guard monitor.withLock({ workerCount }) <= number else { return true }
         guard let worker = WorkerThread(body: { [self] in work() }) else { return false }

@@ -32,11 +32,11 @@ public enum CaptureCounter: Int, CaseIterable, Sendable {
     case droppedInRestart
     /// Frames of `droppedByUs`: while an output's queue was full.
     case droppedForOutput
-    /// Frames of `droppedByUs`: they came at once after a standstill of the process or the machine.
+    /// Frames of `droppedByUs`: they all arrived right after a standstill of the process or the machine.
     case droppedAfterStandstill
     /// Captured frames that were dropped during a pause.
     case paused
-    /// Captured frames between those of a time lapse.
+    /// Captured frames that a time lapse skipped.
     case notWanted
     /// Attempts to restart or reopen a failed source.
     case sourceTries
@@ -44,25 +44,26 @@ public enum CaptureCounter: Int, CaseIterable, Sendable {
     case sourceRestarts
     /// Milliseconds from the last picture before a restart to the first after it.
     case millisecondsLost
-    /// Those of `millisecondsLost` from the last picture to the end, if the source was away then.
+    /// Milliseconds of `millisecondsLost` from the last picture to the end, if the source was away at the
+    /// end.
     case millisecondsAwayAtEnd
-    /// Times without pictures, whatever was the reason: a failed source, or a standstill and what it causes.
+    /// Times without pictures, for any reason: a failed source, or a standstill and its consequences.
     case outages
     /// Times in which the process or the machine stood still.
     case standstills
     case millisecondsStopped
     case millisecondsSuspended
-    /// Pictures whose time of capture the driver got wrong.
+    /// Pictures whose driver reported a wrong time of capture.
     case correctedTimes
 }
 
-/// Counters of an encoder. Captured frames, except those that are `corrupt`, `droppedByUs`, `paused` or `notWanted`, add
-/// up to `droppedByEncoder` + `encoded` + `unused`.
+/// Counters of an encoder. Captured frames, except those that are `corrupt`, `droppedByUs`, `paused` or
+/// `notWanted`, add up to `droppedByEncoder` + `encoded` + `unused`.
 public enum EncoderCounter: Int, CaseIterable, Sendable {
     /// Frames that went into the encoder and never came out.
     case droppedByEncoder
-    /// Frames still waiting when the recording ended or the encoder failed for good, or before the first IDR of a
-    /// camera's own H.264.
+    /// Frames still waiting when the recording ended or the encoder failed for good, or before the first IDR
+    /// of a camera's own H.264.
     case unused
     /// Access units that the encoder produced.
     case encoded

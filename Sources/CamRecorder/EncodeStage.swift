@@ -4,8 +4,8 @@ import Encoder
 
 /// The encode thread's work: the only owner of the codecs. Passes each picture to every track.
 final class EncodeStage: @unchecked Sendable {
-    // Safe to share: it belongs to the encode thread. If that thread hangs in a call and is abandoned, it passes to
-    // the replacement thread, because the watch keeps the hanging one from returning.
+    // Safe to share: it belongs to the encode thread. If that thread hangs in a call and is abandoned, it
+    // passes to the replacement thread, because the watch keeps the hanging one from returning.
 
     /// Guards every call that may hang.
     let watch: CallWatch
@@ -40,8 +40,8 @@ final class EncodeStage: @unchecked Sendable {
     private static let mostHangs = 8
 
     /// - Parameters:
-    ///   - format: of the pictures that the encoders were opened for.
-    ///   - motion: watches the pictures; nil if nobody asks for that.
+    ///   - format: the format that the encoders were opened for.
+    ///   - motion: watches the pictures; nil without motion detection.
     init(
         tracks: [EncodeTrack], watch: CallWatch, limits: RecordingLimits, frames: BoundedQueue<PixelBuffer>,
         ahead: ConversionAhead, counters: Counters<CaptureCounter>, stop: RecordingStop,
@@ -85,8 +85,8 @@ final class EncodeStage: @unchecked Sendable {
         motion?.finish()
     }
 
-    /// Continues in place of a hung thread. If the recording is ending, opens no other encoder, because any of them
-    /// might hang.
+    /// Continues in place of a hung thread. If the recording is ending, opens no other encoder, because any
+    /// of them might hang.
     func resumeAfterHang() {
         replaceEncoders(isLast: isDraining || stop.isRequested)
         countDrops()
@@ -101,7 +101,7 @@ final class EncodeStage: @unchecked Sendable {
         run()
     }
 
-    /// Abandons all encoders, because they share a display and converted pictures: without closing them, which
+    /// Abandons all encoders, because they share a display and converted pictures. Does not close them, which
     /// might hang as well.
     private func replaceEncoders(isLast: Bool) {
         hangs += 1
@@ -113,8 +113,8 @@ final class EncodeStage: @unchecked Sendable {
         }
     }
 
-    /// Attributes drops since the last picture to an encoder's failure or a full output queue, if there was one,
-    /// rather than to slow encoding.
+    /// Attributes drops since the last picture to an encoder's failure or a full output queue, if there was
+    /// one, rather than to slow encoding.
     private func countDrops() {
         var (failures, waits) = (hangs, 0)
         for track in tracks {
@@ -155,7 +155,7 @@ final class EncodeStage: @unchecked Sendable {
 
     private func pause(at timestamp: Instant) {
         firstTimestamp = firstTimestamp ?? timestamp
-        // However long the pause becomes, what came before it is in the outputs.
+        // Pictures from before the pause reach the outputs now, however long the pause lasts.
         if pauseStart == nil {
             for track in tracks { track.returnHeldBack() }
             motion?.finish()
@@ -168,7 +168,8 @@ final class EncodeStage: @unchecked Sendable {
         let wantsKeyframe = follow(picture.buffer)
         var (isTaken, damage) = (false, EncoderError?.none)
         for track in tracks { if wantsKeyframe { track.requestKeyframe() } }
-        // Every conversion before any encoding: then the next picture can be converted meanwhile.
+        // All conversions come before any encoding, so that the next picture can be converted during the
+        // encoding.
         for index in tracks.indices {
             areReady[index] = false
             guard damage == nil, !isComplete(tracks[index]) else { continue }
@@ -200,8 +201,8 @@ final class EncodeStage: @unchecked Sendable {
         }
         if damage != nil { counters.add(to: .corrupt) }
         if isTaken { skippedInARow = 0 } else { skip(damage) }
-        // Once the last frame is in, the source can stop without capturing another. One track's cut ends them all:
-        // the others' are close, or, by size, too far to wait for.
+        // Once the last frame is encoded, the source can stop without capturing another. The cut of one track
+        // ends all tracks: the cuts of the others are close, or too far away to wait for (segments by size).
         if tracks.allSatisfy(isComplete) || tracks.contains(where: \.hasReachedCut) { stop.request() }
         motion?.look()
     }
@@ -231,8 +232,8 @@ final class EncodeStage: @unchecked Sendable {
         return control.takeKeyframe() || isResumed
     }
 
-    /// Reopens every encoder if a source came back with another format. Closes all of them first, because they
-    /// share resources.
+    /// Reopens every encoder if a source came back with another format. Closes all of them first, because
+    /// they share resources.
     private func followFormat(of buffer: borrowing PixelBuffer) {
         defer { format = buffer.format }
         guard let format, format !== buffer.format else { return }

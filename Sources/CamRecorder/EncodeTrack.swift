@@ -5,32 +5,32 @@ import Encoder
 import CamStorage
 import Containers
 
-/// Reports that an encoder failed and another was opened, and how many such failures went unreported since the
-/// last.
+/// Reports that an encoder failed and another was opened, and how many such failures went unreported since
+/// the last.
 public typealias EncoderRestartReport = (_ cause: EncoderError, _ suppressed: Int) -> Void
 
-/// One codec's part of the encode thread's work: its encoder, keyframes and restarts, and the outputs that take its
-/// stream. Belongs to the encode thread, and to any thread that has joined it.
+/// One codec's part of the encode thread's work: its encoder, keyframes and restarts, and the outputs that
+/// take its stream. Belongs to the encode thread, and to any thread that has joined it.
 final class EncodeTrack {
     let counters = Counters<EncoderCounter>()
     /// Why the encoder failed for good.
     private(set) var error: EncoderError?
-    /// No output takes access units any more, or none can be produced.
+    /// Whether all outputs have ended, or no more access units can be produced.
     private(set) var isOver = false
     /// The earliest to the latest time at which the access units are played.
     private(set) var span: ClosedRange<Instant>?
-    /// The wall-clock time at which the first access unit was captured, by the wall clock as it was then.
+    /// The wall-clock time at the capture of the first access unit.
     private(set) var start: WallTime?
     /// The part of the span during which the recording was paused.
     private(set) var pausedTime = Duration.zero
     /// The frame rate in the first access unit's VUI.
     private(set) var statedRate: Double?
 
-    /// Whether an output has receivers, which stay when files have ended.
+    /// Whether an output is live: live outputs may continue when files have ended.
     let isLive: Bool
 
     private let outputs: [RecordingOutput]
-    /// Those that still take access units.
+    /// The outputs that still take access units.
     private var takers: [RecordingOutput]
     private let provider: any EncoderProvider
     private let reportRestart: EncoderRestartReport?
@@ -46,11 +46,11 @@ final class EncodeTrack {
     private var cuts: SegmentSchedule?
     private var isCutDue = false
     private var endsAtCut = false
-    /// Whether it ended where a new file would have begun.
+    /// Whether the track ended where a new file would have begun.
     private(set) var hasReachedCut = false
     private var restarts = RestartLimit()
     private var messages = MessageLimit()
-    /// Frames that the encoder has neither finished nor lost yet.
+    /// Frames that are in the encoder: neither finished nor lost.
     private var framesInEncoder = 0
     /// Whether the current picture was passed to the encoder.
     private var isPictureTaken = false
@@ -71,7 +71,7 @@ final class EncodeTrack {
         rate.begin(track.encoder.ratePromise)
     }
 
-    /// The codec of its encoders.
+    /// The codec of the track's encoders.
     var codec: Codec { provider.codec }
 
     /// The encoder in use.
@@ -80,16 +80,16 @@ final class EncodeTrack {
     /// The next frame's number.
     var frameNumber: Int { policy.frameNumber }
 
-    /// The number of times it had to wait for an output.
+    /// The number of times that the track waited for an output.
     var waits: Int {
         var count = 0
         for output in outputs { count += output.counters[.waits] }
         return count
     }
 
-    /// Notes a pause.
+    /// Records a pause.
     func skipTime(_ duration: Duration) {
-        // What is not recorded has no playing time in a time lapse.
+        // Skipped pictures add no playing time to a time lapse.
         if frameNumber > 0, provider.stream.playbackRate == nil { pausedTime += duration }
     }
 
@@ -107,8 +107,8 @@ final class EncodeTrack {
     /// The rates that can be changed now.
     var rateChanges: RateChanges { encoder?.rateChanges ?? [] }
 
-    /// Changes the rate from the next picture on. Most encoders need a new session for that, and begin it with an
-    /// IDR. Call between pictures only.
+    /// Changes the rate from the next picture on. Most encoders need a new session for that, and begin it
+    /// with an IDR. Call between pictures only.
     func changeRate(_ change: RateChange) {
         guard !isOver, let encoder else { return }
         if provider.change(change) {
@@ -119,8 +119,8 @@ final class EncodeTrack {
         }
     }
 
-    /// Ends the session if its encoder holds frames back, and continues in a new one. Call between pictures only; the next
-    /// one must be a keyframe.
+    /// Ends the session if its encoder holds frames back, and continues in a new one. Call between pictures
+    /// only; the next one must be a keyframe.
     func returnHeldBack() {
         if !isOver, framesInEncoder > 0 { openAnother() }
     }
@@ -151,8 +151,8 @@ final class EncodeTrack {
         openAnother()
     }
 
-    /// Drains and closes the encoder before a change of format. Call between pictures only; `beginSource` must
-    /// follow.
+    /// Drains and closes the encoder before a change of format. Call between pictures only; `beginSource`
+    /// must follow.
     func endSource() {
         guard !isOver else { return }
         do throws(EncoderError) { try drain() } catch { policy.restart(after: counters[.encoded]) }
@@ -176,13 +176,13 @@ final class EncodeTrack {
         case taken
         /// It cannot be decoded yet, or the encoder takes no more pictures.
         case unused
-        /// Its data is damaged, so no encoder can use it.
+        /// The picture's data is damaged, so no encoder can use it.
         case damaged(EncoderError)
     }
 
-    /// Brings a picture into the encoder's form; `encode`, if it is ready, and `endPicture` must follow.
-    /// - Parameter slot: where it may have been converted.
-    /// - Returns: nil if it is ready to be encoded.
+    /// Converts a picture for the encoder. `encode` must follow if the picture is ready, then `endPicture`.
+    /// - Parameter slot: the number of the slot that may hold its conversion.
+    /// - Returns: nil if the picture is ready to be encoded.
     func prepare(_ buffer: borrowing PixelBuffer, in slot: Int) -> Verdict? {
         guard !isOver else { return .unused }
         followFrameRate(buffer)
@@ -197,10 +197,11 @@ final class EncodeTrack {
         return nil
     }
 
-    /// The prepared picture's; nil if its encoder makes none. Call between `prepare` and `slot`.
+    /// The thumbnail of the prepared picture; nil if the encoder makes no thumbnails. Call between `prepare`
+    /// and `slot`.
     var thumbnail: LumaThumbnail? { isOver ? nil : encoder?.thumbnail }
 
-    /// Returns a slot for a later picture, if converting it ahead brings anything. Call between `prepare` and
+    /// Returns a slot for a later picture; nil if converting ahead gains nothing. Call between `prepare` and
     /// `encode`.
     func slot(_ number: Int) -> ConversionSlot? {
         guard !isOver, let encoder else { return nil }
@@ -223,8 +224,8 @@ final class EncodeTrack {
         return .taken
     }
 
-    /// Takes what an encoder holds back that did not accept a picture: none of it refers to that one. A driver that
-    /// has failed is not asked for more.
+    /// Takes the frames that an encoder held back when it rejected a picture: they do not refer to that
+    /// picture. A driver that has failed is not asked for more.
     private func rescueHeldBack() {
         guard encoder?.waitsForDriver == false else { return }
         try? drain()
@@ -235,7 +236,7 @@ final class EncodeTrack {
         playingTime(ofFrame: policy.frameNumber, capturedAt: buffer.timestamp)
     }
 
-    /// When a frame is played: as it was captured, or on a clock of its own for a time lapse.
+    /// When a frame is played: at its capture time, or as the playback rate of a time lapse says.
     private func playingTime(ofFrame number: Int, capturedAt time: Instant) -> Instant {
         provider.stream.playbackRate?.playingTime(ofFrame: number) ?? time
     }
@@ -264,18 +265,18 @@ final class EncodeTrack {
     }
 
     /// Releases the picture once every encoder has seen it.
-    /// - Parameter isLost: whether it is already counted as damaged or dropped, encoded here or not.
+    /// - Parameter isLost: whether the picture is already counted as damaged or dropped.
     func endPicture(isLost: Bool) {
         encoder?.releasePicture()
         if !isPictureTaken, !isLost { counters.add(to: .unused) }
         isPictureTaken = false
     }
 
-    /// Whether its files have ended before its live outputs.
+    /// Whether the files have ended and only live outputs continue.
     private var servesOn = false
 
-    /// Ends the files with the pictures so far, while the live outputs continue. A track without live outputs ends. Call
-    /// between pictures only.
+    /// Ends the files with the pictures so far, while the live outputs continue. A track without live outputs
+    /// ends. Call between pictures only.
     func endFiles() {
         guard !isOver, !servesOn else { return }
         guard isLive else { return finish() }
@@ -344,12 +345,12 @@ final class EncodeTrack {
         leaveRest()
     }
 
-    /// Ends the track: nobody uses what is still in the encoder.
+    /// Ends the track: the frames that are still in the encoder are not used.
     private func leaveRest() {
         counters.add(framesInEncoder, to: .unused)
         framesInEncoder = 0
         isOver = true
-        // The camera needs them: other tracks may go on.
+        // The camera needs its buffers, because other tracks may continue.
         encoder?.giveBuffersBack()
     }
 
@@ -370,8 +371,8 @@ final class EncodeTrack {
         framesInEncoder = 0
     }
 
-    /// Closes the failed session and opens a new one, which begins with an IDR. Opens none if the recording ends
-    /// meanwhile.
+    /// Closes the failed session and opens a new one, which begins with an IDR. Opens none if the recording
+    /// should end.
     private func rebuild(after failure: EncoderError) {
         countLostFrames()
         guard !isOver else { return closeEncoder() }
@@ -440,7 +441,7 @@ extension EncodeTrack {
         encoder = nil
     }
 
-    /// Leaks the encoder, because a thread hangs in this track's or another's.
+    /// Leaks the encoder, because a thread hangs in this encoder or in that of another track.
     /// - Parameter hasPicture: whether a picture was being encoded.
     func abandonEncoder(hasPicture: Bool) {
         if let encoder = encoder.take() {

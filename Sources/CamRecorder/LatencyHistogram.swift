@@ -2,7 +2,8 @@ import CamControlProtocol
 import CamPlatform
 import Synchronization
 
-/// Durations in fixed memory, whatever their number: 32 buckets per octave, so percentiles are accurate to 4 %.
+/// Durations in fixed memory, whatever their number: 32 buckets per octave, so percentiles are accurate
+/// to 4 %.
 struct LatencyHistogram: Sendable {
     private var buckets = Array(repeating: 0, count: 32 * 64)
     private(set) var count = 0
@@ -41,9 +42,9 @@ struct LatencyHistogram: Sendable {
     }
 }
 
-/// How many latencies lie between fixed bounds, for monitoring; any thread may read it during a recording.
+/// Counts latencies between fixed bounds, for monitoring. Any thread may read the counts during a recording.
 final class LatencyBuckets: Sendable {
-    /// Each bucket's largest latency; one more bucket has what is above the last.
+    /// The largest latency of each bucket; one more bucket holds the latencies above the last bound.
     static let bounds: [Duration] =
         [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000].map { .milliseconds($0) }
 
@@ -57,7 +58,7 @@ final class LatencyBuckets: Sendable {
         nanoseconds.value.wrappingAdd(Int(latency.inNanoseconds), ordering: .relaxed)
     }
 
-    /// What was recorded so far; nil if nothing was.
+    /// The counts so far; nil if nothing was recorded.
     var snapshot: LatencyCounts? {
         let counts = counts.map { $0.value.load(ordering: .relaxed) }
         guard counts.contains(where: { $0 > 0 }) else { return nil }

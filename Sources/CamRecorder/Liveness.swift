@@ -45,13 +45,13 @@ public struct Liveness {
 
     /// Whether one thread has advanced since the last check.
     private struct Advance {
-        /// The time in which it finishes something.
+        /// The time in which the thread finishes something.
         let interval: Duration
         private var last: (progress: Progress, time: Instant, wasSeen: Bool)?
 
         init(interval: Duration) { self.interval = interval }
 
-        /// - Parameter hasMoved: whether it has finished something since then.
+        /// - Parameter hasMoved: whether the thread has finished something since the given progress.
         mutating func isSeen(_ now: Progress, at time: Instant, hasMoved: (Progress) -> Bool) -> Bool {
             if let last, time - last.time < interval * 2 { return last.wasSeen }
             let isSeen = last.map { hasMoved($0.progress) } ?? true

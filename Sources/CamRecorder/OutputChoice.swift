@@ -13,7 +13,7 @@ public struct OutputChoice: Sendable {
         case container(ContainerFormat)
         /// The pictures' timestamps only.
         case timestamps
-        /// To receivers, without a file.
+        /// A stream to receivers, without a file.
         case live(Live)
     }
 
@@ -35,7 +35,7 @@ public struct OutputChoice: Sendable {
     /// The folder that must already exist; missing folders below it, named by a date, are created. Nil
     /// without a date.
     public private(set) var datedBelow: String?
-    /// The container of a live output; nil for a raw stream.
+    /// The container that a live output sends; nil for a raw stream.
     public private(set) var container: ContainerFormat?
     /// Where each segment's timestamps go; nil if nowhere, or to an output of their own.
     public var timestamps: String?
@@ -43,7 +43,8 @@ public struct OutputChoice: Sendable {
     /// Parses an OUTPUT argument.
     /// - Parameters:
     ///   - codec: nil for the codec that the name suggests, or H.264.
-    ///   - container: of standard output and receivers, whose names suggest none; nil for a raw stream.
+    ///   - container: the container for standard output and receivers, whose names suggest none; nil for a
+    ///     raw stream.
     public init(path: String, codec: Codec?, container: ContainerFormat? = nil) {
         // Opening this name could reopen the file that the shell redirects to.
         let path = path == "/dev/stdout" ? FileSink.standardOutput : path
@@ -83,13 +84,13 @@ public struct OutputChoice: Sendable {
         return choice
     }
 
-    /// Whether it can be split into several files, unlike receivers, pipes and devices.
+    /// Whether the output can be split into several files, unlike receivers, pipes and devices.
     public var isFile: Bool {
         if case .live = form { return false }
         return path != FileSink.standardOutput && FileIdentity.isFile(path) != false
     }
 
-    /// The folder below which a file is, whatever the date; nil for other outputs.
+    /// The folder that contains a file on any date; nil for other outputs.
     public var standingFolder: String? {
         guard isFile else { return nil }
         if isPattern { return FileNamePattern(path, expandsTime: true, isUTC: false).folder }
@@ -102,10 +103,10 @@ public struct OutputChoice: Sendable {
     /// Whether it is a raw stream in a file, or in a pipe or device.
     public var isRaw: Bool { if case .annexB = form { true } else { false } }
 
-    /// Whether it contains pictures, and not only their times.
+    /// Whether the output contains pictures, rather than only their timestamps.
     public var hasPictures: Bool { if case .timestamps = form { false } else { true } }
 
-    /// Whether it can contain sound, or its times.
+    /// Whether the output can contain sound, or the timestamps of sound.
     public var takesSound: Bool {
         switch form {
         case .container, .live(.publishing), .live(.sending): true

@@ -41,14 +41,14 @@ public final class Recording {
     public let counters: Counters<CaptureCounter>
     /// The counters of each track's encoder.
     public let encoderCounters: [Counters<EncoderCounter>]
-    /// In the order given to `init`.
+    /// The outputs in the order given to `init`.
     public let outputs: [RecordingOutput]
-    /// Raised when everything has ended and `finish` will not block.
+    /// Raised when all outputs have ended and `finish` will not block.
     public let ended: Interruption
-    /// The motion that was seen; nil if nobody asked for that.
+    /// The detected motion; nil without motion detection.
     public let motion: MotionLog?
 
-    /// Whether capture times are those of this machine's clock.
+    /// Whether capture times use this machine's clock.
     let isLive: Bool
     /// Takes pictures out of the recording.
     let stills: StillRequest
@@ -59,16 +59,16 @@ public final class Recording {
     private let tracks: [EncodeTrack]
     private let capturing: Capturing
     private let encode: EncodeThread
-    /// Nil without sound.
+    /// The sound; nil without sound.
     private let sound: SoundTrack?
 
     /// Starts recording.
     /// - Parameters:
-    ///   - capturing: takes its pictures from there.
+    ///   - capturing: the source of the pictures.
     ///   - tracks: each with at least one output.
     ///   - outputs: in any order; each takes the stream of the track with its codec, which must exist.
-    ///   - motion: what triggers the rings by itself; the encoders must make thumbnails.
-    ///   - sound: for the outputs that take it.
+    ///   - motion: how to detect the motion that triggers rings; the encoders must make thumbnails.
+    ///   - sound: the sound, for the outputs that take sound.
     ///   - report: called on a writer's thread or the encode thread when an output changes while others
     ///     continue.
     public init(
@@ -112,7 +112,8 @@ public final class Recording {
         try start(limits.sourceDuration, ahead, report)
     }
 
-    /// How many pictures may be converted at the same time: a camera whose driver granted few buffers needs them.
+    /// How many pictures may be converted at the same time: a camera whose driver granted few buffers needs
+    /// them.
     private static func conversions(of capturing: Capturing) -> Int {
         min(Processors.count, capturing.isLive ? capturing.bufferCount - 5 : 1)
     }
@@ -133,7 +134,8 @@ public final class Recording {
                 ended.raise()
             }
         }
-        // Ahead of the encoder, which makes room for another picture as soon as it takes the first.
+        // Capturing begins before encoding: the encoder makes room for another picture as soon as it takes
+        // the first.
         if areWriting { capturing.begin(duration: duration, ahead: ahead) }
         let isEncoding = areWriting && encode.start()
         let isRecordingSound = isEncoding && sound?.start() != false
@@ -170,8 +172,8 @@ public final class Recording {
         stopWish.request()
     }
 
-    /// Abandons the outputs that have not ended: `finish` does not wait for their writers. Their sinks must not be
-    /// used any more.
+    /// Abandons the outputs that have not ended: `finish` does not wait for their writers. Do not use their
+    /// sinks afterwards.
     public func abandonOutputs() {
         stopWish.request()
         for output in outputs { output.abandon() }

@@ -17,7 +17,7 @@ public struct RecordingLimits: Sendable, Hashable {
         self.servesOn = servesOn
     }
 
-    /// The duration after which the source is not needed any more; nil for no limit.
+    /// The duration after which the source is no longer needed; nil for no limit.
     var sourceDuration: Duration? { servesOn ? nil : duration }
 
     /// Whether so many encoded frames are enough.
@@ -34,8 +34,8 @@ public struct RecordingLimits: Sendable, Hashable {
 /// The end of a recording of limited duration, which outlasts the process: its replacement records only the
 /// remaining time.
 ///
-/// It is stored in a file, in a folder that lasts as long as the service, by a clock that runs during suspend and
-/// cannot be set.
+/// It is stored in a file, in a folder that lasts as long as the service, by a clock that runs during suspend
+/// and cannot be set.
 public struct RecordingDeadline {
     private let path: String?
     private let duration: Duration
@@ -64,7 +64,7 @@ public struct RecordingDeadline {
     /// Whether the time is over.
     public var isOver: Bool { remaining.map { $0 <= .zero } ?? false }
 
-    /// Notes that the recording begins or continues.
+    /// Records that the recording begins or continues.
     /// - Returns: how long it should last.
     public mutating func begin() -> Duration {
         if let remaining { return max(.nanoseconds(1), remaining) }
@@ -101,13 +101,13 @@ public struct RecordingDeadline {
     }
 }
 
-/// How a recording makes way for a newer version of the program that is installed while it runs.
+/// How a recording ends for a newer version of the program that was installed while it ran.
 public struct Succession: Sendable, Hashable {
     /// Whether the recording ends at its next cut, so that the newer version continues with the next segment.
     public let endsAtCut: Bool
 
-    /// Nothing may be recorded twice and nothing too long: a file would be read from its beginning again, and frames
-    /// would be counted from zero.
+    /// Ends at a cut only if the newer version can continue without recording anything twice or for too long:
+    /// it would read a file from its beginning again, and count frames from zero.
     /// - Parameters:
     ///   - isRestarted: whether a service manager starts the newer version when this one ends.
     ///   - isSegmented: whether the outputs begin new files by themselves.
@@ -117,7 +117,7 @@ public struct Succession: Sendable, Hashable {
         endsAtCut = isRestarted && isSegmented && isLive && limits.frames == nil
     }
 
-    /// What the status says while the newer version waits.
+    /// The text in the status while the newer version waits.
     public var note: String {
         "a newer version waits for \(endsAtCut ? "the next segment" : "a restart")"
     }

@@ -13,9 +13,9 @@ public struct RecordingOutcome: Sendable {
     public let capture: RecordingError?
     /// The source as it was at the end.
     public let source: Source
-    /// In the order of the recording's tracks.
+    /// The encoders, in the order of the recording's tracks.
     public let tracks: [Track]
-    /// In the order of the recording's outputs.
+    /// The outputs, in the order of the recording's outputs.
     public let outputs: [Output]
     /// The sound; nil if none was asked for, or no output takes it.
     public let sound: SoundOutcome?
@@ -26,7 +26,7 @@ public struct RecordingOutcome: Sendable {
     /// Whether a thread was left hanging in a driver or on a disk: libraries may wait for it at exit.
     public let leavesThread: Bool
 
-    /// The source and what it delivered.
+    /// The source and its final state.
     public struct Source: Sendable {
         /// With its latest path.
         public let identity: SourceIdentity
@@ -47,7 +47,7 @@ public struct RecordingOutcome: Sendable {
         public let choice: EncoderChoice?
         /// What happened to its frames, and its restarts.
         public let counters: Counters<EncoderCounter>
-        /// Why it failed for good.
+        /// Why the encoder failed for good.
         public let error: EncoderError?
         /// Frames per second by the source's clock, without lost frames and pauses; nil for fewer than two
         /// frames.
@@ -87,15 +87,15 @@ public struct RecordingOutcome: Sendable {
         /// The requested output.
         public let choice: OutputChoice
         public let delivery: Delivery
-        /// Access units that had to wait for room in its queue.
+        /// Access units that had to wait for room in the output's queue.
         public let waits: Int
-        /// From capture to write; nil if nothing was written or the source has no clock.
+        /// The latency; nil if nothing was written or the source has no clock.
         public let latency: Latency?
-        /// Its files; nil for a single file, or if its writer hangs.
+        /// The files of a segmented output; nil for a single file, or if the writer hangs.
         public let segments: SegmentSummary?
         /// A live output's receivers; nil for other outputs.
         public let receivers: ReceiverLedger?
-        /// Why it ended early.
+        /// Why the output ended early.
         public let error: OutputError?
     }
 
@@ -108,7 +108,7 @@ public struct RecordingOutcome: Sendable {
         public let lost: Int
     }
 
-    /// From capture to write.
+    /// The latency from capture to write.
     public struct Latency: Sendable, Hashable {
         /// Half of the frames took at most this long.
         public let median: Duration

@@ -12,8 +12,8 @@ import Containers
 /// which others depend, are never dropped. To keep a stalled output from holding up others, it is left out: a
 /// single file ends there; a segmented recording continues with the next IDR once its queue is empty.
 ///
-/// Live outputs have the queue as well: serving a thousand receivers from the encode thread would interrupt it and
-/// deliver their pictures later (docs/latency.md).
+/// Live outputs have the queue as well: serving a thousand receivers from the encode thread would interrupt
+/// it and deliver their pictures later (docs/latency.md).
 public final class RecordingOutput: @unchecked Sendable {
     // Safe to share: `stage` and `writeError` belong to the writer's thread until it is joined, `blockage`,
     // `blockError` and `messages` to the encode thread until it is joined, `thread` and `isAbandoned` to the
@@ -27,7 +27,7 @@ public final class RecordingOutput: @unchecked Sendable {
     public let receivers: ReceiverLedger?
     /// Its counters.
     public let counters = Counters<OutputCounter>()
-    /// From capture to write, so far.
+    /// The latencies from capture to write, so far.
     let latencies = LatencyBuckets()
     private let outages = OutageRecord()
     /// A file's folder, from the root; nil for other outputs.
@@ -45,7 +45,7 @@ public final class RecordingOutput: @unchecked Sendable {
     private let hasSoundEnded = Atomic<Bool>(false)
     /// Pictures, and sound where there is any: the queue is closed when both have ended.
     private let openParts = Atomic<Int>(1)
-    /// Whether it is left out at the moment.
+    /// Whether the output is left out at the moment.
     private let isBlocked = Atomic<Bool>(false)
     private let isOver = Atomic<Bool>(false)
     private var blockage: Blockage?
@@ -56,7 +56,7 @@ public final class RecordingOutput: @unchecked Sendable {
     private struct Blockage {
         let isTold: Bool
         var lost = 0
-        /// The current stream, if it changed meanwhile.
+        /// The current stream, if it changed during the stall.
         var stream: StreamDescription?
     }
 
@@ -64,10 +64,10 @@ public final class RecordingOutput: @unchecked Sendable {
     static let usualPatience = Duration.seconds(15)
     /// The queue's capacity: 64 MiB, or a minute at 60 frames per second.
     static let capacity = 3600
-    /// Items that sound leaves free.
+    /// The number of items that sound must leave free.
     private static let roomForPictures = 256
     private static let byteLimit = 64 << 20
-    /// What containers declare of the sound; set before any thread starts.
+    /// The description of the sound for containers; set before any thread starts.
     private var sound: SoundDescription?
 
     /// - Parameters:
@@ -89,8 +89,8 @@ public final class RecordingOutput: @unchecked Sendable {
     }
 
     /// Starts the writer.
-    /// - Parameter ended: called on the writer's thread when everything is written, or with the reason writing
-    ///   ended early.
+    /// - Parameter ended: called on the writer's thread when everything is written, or with the reason
+    ///   writing ended early.
     /// - Returns: false if the system allows no more threads.
     func start(ended: @escaping @Sendable (OutputError?) -> Void) -> Bool {
         if stage.ring != nil {
@@ -132,7 +132,7 @@ public final class RecordingOutput: @unchecked Sendable {
         }
     }
 
-    /// Has the output wait for the end of its sound, too. Call it before `start`.
+    /// Makes the output wait for the end of its sound, too. Call it before `start`.
     /// - Returns: whether the output takes sound.
     func expectSound(_ sound: SoundDescription) -> Bool {
         guard stage.sink.takesSound else { return false }
@@ -150,10 +150,10 @@ public final class RecordingOutput: @unchecked Sendable {
         return items.offer(.sound(packet), leaving: Self.roomForPictures)
     }
 
-    /// Notes that no more sound follows.
+    /// Records that no more sound follows.
     func endSound() {
         guard !hasSoundEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        // If there is no room, pictures wait a second in vain, each.
+        // If there is no room, each picture waits a second for sound that does not come.
         _ = items.offer(.soundEnd)
         endPart()
     }
@@ -162,7 +162,7 @@ public final class RecordingOutput: @unchecked Sendable {
         if openParts.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0 { items.close() }
     }
 
-    /// Why nothing is written to it at present; nil while it is written. Safe in any thread.
+    /// Why nothing is written at present; nil while the output is written. Safe in any thread.
     public var outage: OutputOutage? { outages.current }
 
     /// Whether no more pictures follow.
@@ -215,14 +215,14 @@ public final class RecordingOutput: @unchecked Sendable {
             segments: isAbandoned ? nil : (stage.sink as? any SegmentedSink)?.segments, receivers: receivers, error: error)
     }
 
-    /// What is written so far: if a live output waits for receivers, only what they took.
+    /// The access units written so far. If a live output waits for receivers, only those that receivers took.
     var progress: ReceiverLedger.Taken {
         if let receivers, receivers.mustBeTaken { return receivers.taken }
         return ReceiverLedger.Taken(
             bytes: counters[.bytes], units: counters[.written], keyframes: counters[.keyframes])
     }
 
-    /// If a live output waits for receivers, only what they took counts as written.
+    /// If a live output waits for receivers, only the access units that they took count as written.
     private var delivery: RecordingOutcome.Delivery {
         let progress = progress
         let isUntaken = receivers?.mustBeTaken == true
@@ -237,7 +237,8 @@ public final class RecordingOutput: @unchecked Sendable {
         return writeError ?? blockError
     }
 
-    /// From capture to write; nil if nothing was written or the source has no clock. Read it only after `join`.
+    /// The latency from capture to write; nil if nothing was written or the source has no clock. Read it only
+    /// after `join`.
     private var latency: RecordingOutcome.Latency? {
         guard !isAbandoned, let median = stage.latency.percentile(0.5),
             let high = stage.latency.percentile(0.99)
@@ -327,7 +328,7 @@ enum OutputItem: Sendable {
     var cost: Int {
         switch self {
         case .unit(let unit): unit.count
-        // Sound is little, and bounded by the number of items.
+        // Sound is small, and bounded by the number of items.
         case .sound, .stream, .event, .soundEnd: 0
         }
     }

@@ -1,8 +1,8 @@
 import CamPlatform
 import Capture
 
-/// The request to end a recording, visible to every wait in it: for the next picture, for a source that
-/// disappeared, between encoder restarts. It cannot be withdrawn.
+/// The request to end a recording. It ends every wait: for the next picture, for a source that disappeared,
+/// between encoder restarts. It cannot be withdrawn.
 final class RecordingStop: SourceStop, @unchecked Sendable {
     // Safe to share: mutable state is accessed with the lock held.
     private let monitor = Monitor()

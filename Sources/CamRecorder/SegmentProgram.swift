@@ -4,8 +4,9 @@ import CamStorage
 
 /// Starts a program for each finished file, at most two at a time; other files wait.
 ///
-/// It cannot hold anything up: a file is handed over in no time, and threads of its own wait for the programs. If these
-/// do not keep up, the oldest waiting files are left out. Whatever goes wrong is reported, and the recording continues.
+/// A program never delays the recording: files are handed over without blocking, and worker threads wait for
+/// the programs. If the programs do not keep up, the oldest waiting files are left out. Every failure is
+/// reported, and the recording continues.
 ///
 /// Safe in any thread.
 public final class SegmentProgram: @unchecked Sendable {
@@ -13,11 +14,11 @@ public final class SegmentProgram: @unchecked Sendable {
 
     /// The files so far.
     public struct Counts: Sendable, Hashable {
-        /// Those for which the program was started, whether or not it has ended.
+        /// Files for which the program was started, whether or not it has ended.
         public var started = 0
-        /// Of these, those for which it has failed.
+        /// Files for which the program was started and failed.
         public var failed = 0
-        /// Those for which it was not started.
+        /// Files for which the program was not started.
         public var leftOut = 0
     }
 
@@ -32,7 +33,7 @@ public final class SegmentProgram: @unchecked Sendable {
     private let startThread: ThreadStart
     private let monitor = Monitor()
     private var waiting: [FinishedFile] = []
-    /// The files that programs work on.
+    /// The files for which programs run.
     private var current: [String] = []
     private var workerCount = 0
     private var isClosed = false
@@ -46,14 +47,16 @@ public final class SegmentProgram: @unchecked Sendable {
     /// How many files wait at most.
     static let longestQueue = 1000
 
-    /// Runs a function on a thread of its own, or returns false if the system allows no more threads.
+    /// Runs a function on a new thread, or returns false if the system allows no more threads.
     typealias ThreadStart = @Sendable (@escaping @Sendable () -> Void) -> Bool
 
     /// - Parameters:
-    ///   - environment: of the programs, as `NAME=VALUE`; describes the file in addition.
-    ///   - limit: the one that this process raised, so that the programs get the original; nil if it did not.
+    ///   - environment: the environment of the programs, as `NAME=VALUE`; variables that describe the file
+    ///     are added.
+    ///   - limit: the descriptor limit that this process raised, so that the programs get the original one;
+    ///     nil if this process did not raise it.
     ///   - isDurable: whether a file is flushed to the disk before its program starts.
-    ///   - report: receives what went wrong, in any thread.
+    ///   - report: receives failures, in any thread.
     /// - Returns: nil if the system has no descriptors left.
     public convenience init?(
         _ path: String, environment: [String], limit: DescriptorLimit? = nil, isDurable: Bool = false,
@@ -98,7 +101,7 @@ public final class SegmentProgram: @unchecked Sendable {
         reportOverflow()
     }
 
-    /// Notes that no more files come.
+    /// Records that no more files come.
     public func close() {
         let (isOver, needsWorker) = monitor.withLock {
             isClosed = true
@@ -110,7 +113,7 @@ public final class SegmentProgram: @unchecked Sendable {
         if isOver { ended.raise() }
     }
 
-    /// Starts no more programs, and leaves those that still run to themselves.
+    /// Starts no more programs, and no longer waits for the running ones.
     public func giveUp() {
         let (running, isOver) = monitor.withLock {
             isClosed = true
@@ -121,7 +124,7 @@ public final class SegmentProgram: @unchecked Sendable {
         if isOver { ended.raise() }
     }
 
-    /// Leaves out the files that wait.
+    /// Leaves out the waiting files.
     private func leaveOutRest() {
         let left = monitor.withLock {
             counted.leftOut += waiting.count
@@ -134,7 +137,7 @@ public final class SegmentProgram: @unchecked Sendable {
 
     private func addWorker() {
         if startThread({ [self] in while let file = next() { handle(file) } }) { return }
-        // The file waits for the next worker, of which there is none after the end.
+        // The file waits for another worker. Once no more files come, the last worker leaves it out.
         let isOver = monitor.withLock {
             workerCount -= 1
             return isClosed && workerCount == 0
@@ -144,7 +147,7 @@ public final class SegmentProgram: @unchecked Sendable {
         ended.raise()
     }
 
-    /// Nil if there is nothing to do, with which the worker ends.
+    /// Returns the next file; nil if no file waits, and the worker then ends.
     private func next() -> FinishedFile? {
         let (file, isOver) = monitor.withLock { () -> (FinishedFile?, Bool) in
             guard waiting.isEmpty else {
@@ -183,7 +186,7 @@ public final class SegmentProgram: @unchecked Sendable {
         report(.failed(program: self.path, file: file.path, problem, suppressed: suppressed))
     }
 
-    /// Puts a file and its name on the disk.
+    /// Flushes a file and its folder to the disk.
     private static func flush(_ path: String) throws(SpawnedProcess.Failure) {
         for (name, flags) in [(path, O_NONBLOCK), (Folder.of(path), O_DIRECTORY)] {
             let descriptor = open(name, O_RDONLY | O_CLOEXEC | flags)
@@ -211,7 +214,7 @@ public final class SegmentProgram: @unchecked Sendable {
             ], input: nothing, output: STDERR_FILENO, limit: limit, hasOwnSession: true)
     }
 
-    /// A line now and then says how many files were left out.
+    /// Reports how many files were left out, at a limited rate.
     private func reportOverflow() {
         let count = monitor.withLock { () -> Int in
             let count = counted.leftOut - reportedLeftOut
@@ -225,7 +228,7 @@ public final class SegmentProgram: @unchecked Sendable {
 
 // MARK: Events
 
-/// What went wrong with the programs for finished files; none of it affects the recording. `description` is one line.
+/// A failure of a program for a finished file. It does not affect the recording. `description` is one line.
 public enum SegmentProgramEvent: Sendable, Equatable, CustomStringConvertible {
     /// Why a program did not do its work for a file.
     public enum Problem: Sendable, Equatable {

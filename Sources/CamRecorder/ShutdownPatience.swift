@@ -2,8 +2,8 @@ import CamPlatform
 
 /// Decides when to give up outputs that make no progress, so that a recording always ends.
 ///
-/// A hung output is first interrupted, which ends a wait for a pipe's reader, and then abandoned. It never reads a
-/// clock, so tests can script the times.
+/// A hung output is first interrupted, which ends a wait for a pipe's reader, and then abandoned. It never
+/// reads a clock, so tests can script the times.
 public struct ShutdownPatience {
     /// What to do with unfinished outputs.
     public enum Step: Sendable, Hashable {
@@ -38,8 +38,8 @@ public struct ShutdownPatience {
 
     /// The longest time without progress after a request to stop.
     static let patience = Duration.seconds(5)
-    /// The longest time after an interruption: less than systemd's TimeoutStopSec in the unit, more than a disk
-    /// needs to spin up.
+    /// The longest time after an interruption: less than systemd's TimeoutStopSec in the unit, more than a
+    /// disk needs to spin up.
     static let lastPatience = Duration.seconds(15)
     /// The longest time if an unattended recording ends by itself.
     static let unattendedPatience = Duration.seconds(60)
@@ -47,7 +47,7 @@ public struct ShutdownPatience {
     /// - Parameter isAttended: whether a user is present and can end a wait.
     public init(isAttended: Bool) { self.isAttended = isAttended }
 
-    /// Notes a request to stop.
+    /// Records a request to stop.
     public mutating func stop() {
         isStopping = true
         begin(Self.patience)

@@ -24,12 +24,12 @@ struct SupervisedSource {
     private var standstills: StandstillWatch
     /// When the latest standstill was noticed.
     private var standstillEnd: Instant?
-    /// When the stream last delivered.
+    /// The time of the stream's latest delivery.
     private var lastDelivery: Instant
     private var hasReportedStanding = false
     private var hasReportedJump = false
 
-    /// From a failure to the first picture after it.
+    /// The time from a failure to the next picture.
     private struct Outage {
         let cause: CaptureError
         let start: Instant
@@ -38,9 +38,9 @@ struct SupervisedSource {
         var tries = 0
     }
 
-    /// What comes within this time after a standstill is its consequence.
+    /// A failure within this time after a standstill counts as its consequence.
     private static let aftermath = Duration.seconds(5)
-    /// How long the pictures that came during a standstill take to be encoded.
+    /// The time that the encoder needs for the pictures that came during a standstill.
     private static let catchUpTime = Duration.seconds(1)
 
     /// How long to wait for a failed stream's buffers. An encoder that keeps one longer hangs.
@@ -60,8 +60,8 @@ struct SupervisedSource {
         lastDelivery = stop.now
     }
 
-    /// Starts the source. A camera that was unplugged since it was opened is waited for; any other failure of the first
-    /// start ends the recording.
+    /// Starts the source. A camera that was unplugged since it was opened is waited for; any other failure of
+    /// the first start ends the recording.
     /// - Returns: false if the recording should end first.
     mutating func start() throws(CaptureError) -> Bool {
         do throws(CaptureError) {
@@ -109,12 +109,12 @@ struct SupervisedSource {
         outage = nil
     }
 
-    /// Notes that the process or the machine stood still before the stream delivered.
-    /// - Parameter timestamp: when the picture that it delivered was captured; nil if it failed.
+    /// Records a standstill of the process or the machine before the stream delivered.
+    /// - Parameter timestamp: the capture time of the delivered picture; nil if the stream failed.
     private mutating func noteStandstill(noticedBy timestamp: Instant?) {
         guard stream.isLive else { return }
         let now = stop.now
-        // A picture that had come long ago was not taken because nothing ran.
+        // A picture that arrived long ago was not taken because nothing ran.
         let late = timestamp.map { now - max($0, lastDelivery) } ?? .zero
         lastDelivery = now
         let usual = stream.format.frameRate.frameDuration * 2
@@ -197,7 +197,7 @@ extension SupervisedSource {
                 source.report(.waiting(outage.cause, timeout: source.timeout))
             }
             backOff.noteSuccess(lasting: stop.now - nextTry)
-            // A camera that is to write elsewhere has not failed.
+            // A camera that must only write into other memory has not failed.
             nextTry = stop.now + (failure.kind == .sharingEnded ? .zero : backOff.next())
             if stop.wait(until: min(nextTry, end, last)) { return false }
             if stop.now >= last { return false }
@@ -247,7 +247,7 @@ extension SupervisedSource {
 
     private func startStream() throws(CaptureError) {
         try stream.start()
-        // Not before: starting may replace its buffers.
+        // Attach after starting, which may replace the buffers.
         stop.attach(stream.interrupter)
     }
 
@@ -273,7 +273,7 @@ public struct RecordingSource {
     /// Reopens the source after it disappeared; nil to end the recording with it. Called on the capture
     /// thread.
     public var reopen: SourceFactory?
-    /// How long it may be without pictures; nil forever, zero not at all.
+    /// How long the source may be without pictures; nil for forever, zero for not at all.
     public var timeout: Duration?
     /// Called on the capture thread when the source disappears and when it is back.
     public var report: (SourceEvent) -> Void
@@ -292,10 +292,10 @@ public struct RecordingSource {
 
 /// A change in the source during a recording. `description` is one line.
 public enum SourceEvent: Sendable, Equatable, CustomStringConvertible {
-    /// It disappeared and did not come back immediately.
+    /// The source disappeared and did not come back immediately.
     /// - Parameter timeout: how long camrec waits for it; nil forever.
     case waiting(CaptureError, timeout: Duration?)
-    /// It delivers pictures again.
+    /// The source delivers pictures again.
     /// - Parameters:
     ///   - device: its current path.
     ///   - after: the time without pictures.
@@ -303,7 +303,7 @@ public enum SourceEvent: Sendable, Equatable, CustomStringConvertible {
     case resumed(CaptureError, device: String, after: Duration, suppressed: Int)
     /// The process or the machine stood still, and the source delivers again.
     case stoodStill(Standstill)
-    /// Its driver's times of capture are wrong and are corrected.
+    /// The driver's times of capture are wrong and are corrected.
     case wrongTimes(TimestampFault, device: String)
 
     public var description: String {

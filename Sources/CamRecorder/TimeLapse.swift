@@ -3,8 +3,9 @@ import CamPlatform
 
 /// Picks the frames of a time lapse by their capture time.
 ///
-/// They are due on a grid that begins with the first frame: neither a late frame nor a lost one moves it, so it does
-/// not drift, however long the recording. The frame nearest to each moment is picked; if there is none near, the next.
+/// Frames are due on a grid that begins with the first frame. Late or lost frames do not move the grid, so it
+/// does not drift in a long recording. The frame nearest to each moment is picked, or the next one if none is
+/// near.
 struct FramePicker {
     private let interval: Duration
     /// The first frame's time, and the next moment.
@@ -18,8 +19,8 @@ struct FramePicker {
 
     /// Returns whether a frame is due.
     /// - Parameters:
-    ///   - time: when it was captured. If it is earlier than the last moment by more than an interval, the camera's
-    ///     clock was set, and the grid starts again.
+    ///   - time: when it was captured. If it is earlier than the last moment by more than an interval, the
+    ///     camera's clock was set, and the grid starts again.
     ///   - frameDuration: the nominal time to the next frame.
     mutating func picks(frameAt time: Instant, frameDuration: Duration) -> Bool {
         guard let grid, grid.due - time <= interval * 2 else {

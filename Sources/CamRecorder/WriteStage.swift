@@ -18,17 +18,17 @@ struct WriteStage {
     let outages: OutageRecord
     /// The source of the triggers that a ring waits for.
     let control: RecordingControl
-    /// Keeps pictures in memory until a trigger; nil if everything is written.
+    /// The ring that keeps pictures in memory until a trigger; nil if everything is written.
     var ring: EventRing?
     let lateTrigger = LateTrigger()
-    /// Nil where there is no sound.
+    /// Orders sound and pictures; nil without sound.
     var interleaver: SoundInterleaver?
     var latency = LatencyHistogram()
     /// Whether the sink failed before the stream ended.
     private(set) var hasGivenUp = false
     /// Whether the sound has ended while pictures may still come.
     private var hasSoundEnded = false
-    /// Nil before the first item.
+    /// The time of the sink's next maintenance; nil before the first item.
     private var nextMaintenance: Instant?
     private var failure: OutputError?
     private var isInOutage = false
@@ -52,7 +52,7 @@ struct WriteStage {
     /// Runs until the queue is closed and empty, or the sink fails and cannot recover.
     /// - Returns: the first error, if any.
     mutating func run() -> OutputError? {
-        // One that came before the outputs were open.
+        // A trigger may have come before the outputs were open.
         if control.triggerCount > 0 { beginEvent() }
         while let item = nextItem() {
             if lateTrigger.take() { beginEvent() }
@@ -76,7 +76,7 @@ struct WriteStage {
         return failure
     }
 
-    /// Waits for an item, and maintains the sink meanwhile.
+    /// Waits for an item, and maintains the sink during the wait.
     private mutating func nextItem() -> OutputItem? {
         guard let interval = sink.maintenanceInterval else { return items.pop() }
         while true {
@@ -93,7 +93,8 @@ struct WriteStage {
         }
     }
 
-    /// Writes the ring's content at once after a trigger, even if no other picture comes; extends an event that lasts.
+    /// Writes the ring's content right after a trigger, even if no other picture comes. Extends an event that
+    /// lasts.
     private mutating func beginEvent() {
         guard let kept = ring?.trigger() else { return }
         for item in kept {
@@ -118,7 +119,7 @@ struct WriteStage {
         }
     }
 
-    /// Tells the sink, which may wait for sound as well, that pictures come alone from here on.
+    /// Tells the sink, which may wait for sound as well, that only pictures follow.
     private mutating func endSound() {
         hasSoundEnded = false
         do throws(OutputError) { try sink.endSound() } catch { note(error) }
@@ -144,7 +145,7 @@ struct WriteStage {
         do throws(OutputError) { try sink.beginStream(description) } catch { note(error) }
     }
 
-    /// - Parameter isLate: whether it was kept in the ring, so that its latency means nothing.
+    /// - Parameter isLate: whether the unit was kept in the ring, so its latency is not recorded.
     private mutating func write(_ unit: AccessUnit, isLate: Bool = false) {
         do throws(OutputError) { try sink.write(unit) } catch {
             counters.add(to: .lost)
@@ -193,13 +194,13 @@ struct WriteStage {
     }
 }
 
-/// Why an output is not written at present. Written by its threads, read by any.
+/// Why an output is not written at present. Set by the output's threads, read by any thread.
 final class OutageRecord: @unchecked Sendable {
     // Safe to share: the state is accessed with the monitor's lock held.
     private let monitor = Monitor()
     private var outage: OutputOutage?
 
-    /// Nil while the output is written.
+    /// The current outage; nil while the output is written.
     var current: OutputOutage? { monitor.withLock { outage } }
 
     func set(_ outage: OutputOutage?) { monitor.withLock { self.outage = outage } }
@@ -214,9 +215,9 @@ final class OutageRecord: @unchecked Sendable {
 final class LateTrigger: Sendable {
     private let isPending = Atomic<Bool>(false)
 
-    /// Notes one.
+    /// Records a trigger.
     func note() { isPending.store(true, ordering: .sequentiallyConsistent) }
 
-    /// Returns whether there was any, and forgets it.
+    /// Returns whether there was a trigger, and clears the record.
     func take() -> Bool { isPending.exchange(false, ordering: .sequentiallyConsistent) }
 }

@@ -5,8 +5,8 @@ import Glibc
 
 /// An open V4L2 capture node that is not streaming yet.
 ///
-/// The types say which call is allowed when: an open camera can be queried and set up, starting it consumes it,
-/// and the resulting stream can only deliver.
+/// The types say which call is allowed when: an open camera can be queried and set up, starting it consumes
+/// it, and the resulting stream can only deliver.
 public struct Camera: ~Copyable {
     /// Which camera it is.
     public let identity: SourceIdentity
@@ -29,8 +29,8 @@ public struct Camera: ~Copyable {
             bus: Self.text(capability.bus_info))
     }
 
-    /// Opens the first camera that delivers ordinary pictures: not a metadata node, not an infrared sensor with
-    /// only grey pictures, not a node whose pipeline others must set up.
+    /// Opens the first camera that delivers ordinary pictures. Skips metadata nodes, infrared sensors with
+    /// only gray pictures, and nodes whose pipeline must be set up first.
     public static func first() throws(CaptureError) -> Camera {
         try first(of: VideoNode.all(), calls: KernelCalls())
     }
@@ -51,7 +51,7 @@ public struct Camera: ~Copyable {
         throw refusal ?? CaptureError(.noCamera, device: "")
     }
 
-    /// Why it is used only when it is named, never as the default camera; nil if it may be the default.
+    /// Why the camera is used only by name, never as the default; nil if it may be the default camera.
     public var reservation: String? {
         let formats = CameraFormats.pixelFormats(of: device, isMultiPlanar: isMultiPlanar)
         guard formats.contains(where: \.isReadable) else { return "it has no readable format" }
@@ -61,22 +61,23 @@ public struct Camera: ~Copyable {
         return isProcessor ? "it relays the video of another program" : nil
     }
 
-    /// Its formats, if camrec can read none of them; otherwise nil.
+    /// The camera's formats, if camrec can read none of them; otherwise nil.
     public var unreadableFormats: [PixelFormat]? {
         let formats = CameraFormats.pixelFormats(of: device, isMultiPlanar: isMultiPlanar)
         return formats.isEmpty || formats.contains(where: \.isReadable) ? nil : formats
     }
 
-    /// Whether it outputs pictures that another program feeds in, like an image processor (bcm2835-isp): it
-    /// copies their timestamps (V4L2_BUF_FLAG_TIMESTAMP_COPY), whereas a camera takes the time itself.
+    /// Whether the node outputs pictures that another program feeds in, like an image processor
+    /// (bcm2835-isp). Such a node copies their timestamps (V4L2_BUF_FLAG_TIMESTAMP_COPY); a camera takes the
+    /// time itself.
     ///
-    /// Only a buffer tells, so a node that is in use is not asked.
+    /// Only a buffer shows that, so a node in use is not examined.
     private var isProcessor: Bool {
         guard device.calls.lock(device.descriptor) >= 0 else { return false }
         defer { device.calls.unlock(device.descriptor) }
         let requests = V4L2BufferRequest(
             type: V4L2BufferType.capture(isMultiPlanar), isMultiPlanar: isMultiPlanar)
-        // As many as for a stream: v4l2loopback keeps to the smallest number ever requested.
+        // Request as many as for a stream: v4l2loopback keeps to the smallest number ever requested.
         guard allocate(CameraBuffers.wanted) else { return false }
         defer { _ = allocate(0) }
         var buffer = requests.make()
@@ -92,7 +93,8 @@ public struct Camera: ~Copyable {
         return device.control(CV4L2_REQBUFS, &request) >= 0
     }
 
-    /// Whether another program is streaming from it. A program that only has it open does not block others.
+    /// Whether another program streams from the camera. A program that only has it open does not block
+    /// others.
     ///
     /// Releasing buffers that were never allocated changes nothing, and is refused with EBUSY if another
     /// program has some (V4L2 specification, VIDIOC_REQBUFS).
@@ -125,7 +127,7 @@ public struct Camera: ~Copyable {
     /// driver names no rate, the rate of the first second's pictures is used.
     /// - Parameter former: the format of the stream that this one continues. If nothing in it has changed, it
     ///   stays the same object.
-    /// - Parameter sharing: reads the pictures in the processor's place.
+    /// - Parameter sharing: the device that reads the pictures instead of the processor.
     public consuming func makeStream(
         _ request: CaptureRequest, continuing former: PictureFormat? = nil,
         sharing: (any SharedMemorySource)? = nil

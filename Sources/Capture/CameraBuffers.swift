@@ -2,35 +2,36 @@ import CV4L2
 import CamPictures
 import Glibc
 
-/// A camera's buffers, all of them queued.
+/// A camera's buffers, all queued.
 struct CameraBuffers {
     let pool: PixelBufferPool
     let requests: V4L2BufferRequest
 
-    /// All of them, as bits.
+    /// All buffers, as bits.
     var all: UInt32 { UInt32((UInt64(1) << UInt64(pool.count)) - 1) }
 
     /// Buffers to request: two that stay with the driver, one being encoded, one just taken, and six that may
-    /// wait, a fifth of a second at 30 frames a second, while a busy machine does something else. A driver may
-    /// grant fewer (v4l2loopback's default is two) and then loses frames sooner.
+    /// wait, a fifth of a second at 30 frames a second, while a busy machine does something else. A driver
+    /// may grant fewer (v4l2loopback's default is two) and then loses frames sooner.
     static let wanted: UInt32 = 10
 
-    /// Fewer that others read would all be with them at times, or with the encoder, and none with the driver.
+    /// The fewest shared buffers: with fewer, readers and the encoder could hold all of them, leaving the
+    /// driver none.
     private static let fewestShared = PixelBufferPool.heldByReader + 6
 
     /// Whose memory the camera writes into.
     private enum Way {
-        /// Another device's.
+        /// Another device's memory.
         case imported([DMABuffer])
-        /// Its own, which another device reads.
+        /// The camera's own memory, which another device reads.
         case exported
-        /// Its own, mapped for the processor.
+        /// The camera's own memory, mapped for the processor.
         case mapped
     }
 
-    /// Requests buffers and queues them. Where others read the pictures, the camera writes into their memory if both agree
-    /// to that, else into its own, which it shares if it can.
-    /// - Parameter sharing: reads the pictures in the processor's place.
+    /// Requests buffers and queues them. With `sharing`, the camera writes into the reader's memory if both
+    /// support that, otherwise into its own memory, which it shares if it can.
+    /// - Parameter sharing: the device that reads the pictures instead of the processor.
     static func queued(
         on device: V4L2Device, isMultiPlanar: Bool, format: PictureFormat,
         sharing: (any SharedMemorySource)?
@@ -72,7 +73,7 @@ struct CameraBuffers {
             }
             return CameraBuffers(pool: pool, requests: requests)
         } catch {
-            // Other memory may be tried next.
+            // Release the buffers: other memory may be tried next.
             _ = try? request(0, on: device, requests)
             throw error
         }
@@ -106,7 +107,7 @@ struct CameraBuffers {
         _ memory: [DMABuffer], _ format: PictureFormat
     ) throws(CaptureError) -> PixelBufferPool {
         do throws(PixelBufferPoolError) {
-            // A driver may claim as much as it was given, and no more.
+            // A driver may not claim more memory than it was given.
             return try PixelBufferPool.shared(memory, length: memory.map(\.length).min() ?? 0)
         } catch { throw CaptureError(error) }
     }
@@ -154,7 +155,7 @@ struct CameraBuffers {
         } catch { throw CaptureError(error) }
     }
 
-    /// Where a memory plane of the driver's is mapped, and how long it is.
+    /// The offset and the length of a memory plane of the driver.
     private static func place(
         of index: Int, on device: V4L2Device, _ requests: V4L2BufferRequest, plane: Int,
         _ format: PictureFormat
@@ -176,12 +177,12 @@ struct CameraBuffers {
 
 /// Builds the `v4l2_buffer` of a call and reads it afterwards, single- and multi-planar alike.
 ///
-/// Multi-planar calls need an array of planes next to the buffer. There is one for all calls of a stream, which
-/// come from a single thread, created in advance.
+/// Multi-planar calls need an array of planes next to the buffer. There is one for all calls of a stream,
+/// which come from a single thread, created in advance.
 final class V4L2BufferRequest {
     let type: UInt32
     private let isMultiPlanar: Bool
-    /// Memory of another device's that the camera writes into; empty if it has its own.
+    /// Another device's memory that the camera writes into; empty if the camera uses its own.
     private let imported: [DMABuffer]
     private let planes: UnsafeMutablePointer<v4l2_plane>
 
@@ -198,10 +199,10 @@ final class V4L2BufferRequest {
     /// Whether the camera writes into another device's memory.
     var isImported: Bool { !imported.isEmpty }
 
-    /// Whose memory it is (`enum v4l2_memory`).
+    /// The kind of memory (`enum v4l2_memory`).
     var memory: UInt32 { (isImported ? V4L2_MEMORY_DMABUF : V4L2_MEMORY_MMAP).rawValue }
 
-    /// - Parameter index: the buffer's; any to dequeue one.
+    /// - Parameter index: the buffer's index; any value to dequeue a buffer.
     func make(_ index: Int = 0) -> v4l2_buffer {
         var buffer = v4l2_buffer()
         buffer.type = type

@@ -6,14 +6,14 @@ import Synchronization
 
 /// Finds a disconnected camera and reopens it, under whatever name the kernel now gives it.
 ///
-/// A camera is the same if it is in the same place, under its old path or another: sysfs distinguishes the
-/// channels of a grabber and the two cameras in a laptop's lid, which share a name and a bus position. In
-/// another place it is the same if a link leads to it (the one it was opened by, or udev's in /dev/v4l/by-id)
-/// and its serial number is unique: cheap cameras have none, or all have the same one. Another camera is
-/// never mistaken for it.
+/// A camera in the same place is the same camera, under its old path or another. Sysfs distinguishes the
+/// channels of a grabber and the two cameras in a laptop's lid, which share a name and a bus position. A
+/// camera in another place is the same if a link leads to it (the link by which it was opened, or udev's in
+/// /dev/v4l/by-id) and its serial number is unique: cheap cameras have none, or all have the same one. The
+/// finder never mistakes another camera for the lost one.
 ///
-/// Another camera with the same serial number may be plugged in during the recording. If one is already in
-/// another port when this one is lost, it is not this one: nobody moves a camera that fast.
+/// Another camera with the same serial number may be plugged in during the recording. A camera that is
+/// already in another port when this one is lost is another camera: moving a camera takes longer.
 public final class CameraFinder: Sendable {
     private let identity: SourceIdentity
     private let link: String?
@@ -23,18 +23,18 @@ public final class CameraFinder: Sendable {
     private let machine: Machine
     private let search: Mutex<Search>
 
-    /// What is known about the camera so far.
+    /// The state of the search.
     private struct Search {
-        /// Where it was last: it may have been moved since the recording began.
+        /// The latest bus position: the camera may have been moved since the recording began.
         var bus: String?
         var place: NodePlace?
-        /// Another camera has the same serial number.
+        /// Whether another camera has the same serial number.
         var hasTwin: Bool
         /// Whether the search has begun since the camera was lost.
         var hasBegun = false
     }
 
-    /// What it needs to know about the machine.
+    /// The parts of the machine that the search uses. Tests replace them.
     struct Machine: Sendable {
         var calls: any V4L2Calls = KernelCalls()
         var nodes: @Sendable () -> [String] = { VideoNode.all() }
@@ -44,9 +44,9 @@ public final class CameraFinder: Sendable {
     /// Remembers a camera, which must be present now.
     /// - Parameters:
     ///   - request: the original request.
-    ///   - sharing: reads its pictures in the processor's place.
+    ///   - sharing: the device that reads the pictures instead of the processor.
     ///   - controls: sets again what was set during the recording.
-    /// - Returns: nil if it is not a device.
+    /// - Returns: nil if the source is not a device.
     public convenience init?(
         _ identity: SourceIdentity, request: CaptureRequest, sharing: (any SharedMemorySource)? = nil,
         controls: LiveControls? = nil
@@ -122,14 +122,14 @@ public final class CameraFinder: Sendable {
                 let camera = try Camera(path: path, calls: machine.calls)
                 if isInPlace(camera, at: path, as: former) { return camera }
             } catch {
-                // Nobody knows which camera another such node belongs to.
+                // Only the old path counts: which camera another unreadable node belongs to is unknown.
                 if path == identity.device, case .permissionDenied = error.kind { refusal = error }
             }
         }
         throw refusal ?? CaptureError(.notFound, device: identity.device)
     }
 
-    /// Whether the link leads to the camera being looked for.
+    /// Whether the link leads to the lost camera.
     private func isSame(_ camera: borrowing Camera, at path: String, as former: Search) -> Bool {
         let found = machine.place(path)
         if camera.identity.bus == former.bus { return Self.isPlace(found, former.place) }
@@ -137,14 +137,14 @@ public final class CameraFinder: Sendable {
         return !former.hasTwin && !Self.hasTwin(found, machine)
     }
 
-    /// Whether it has the name and the place of the camera being looked for.
+    /// Whether a camera has the name and the place of the lost camera.
     private func isInPlace(_ camera: borrowing Camera, at path: String, as former: Search) -> Bool {
         camera.identity.name == identity.name && camera.identity.bus == former.bus
             && Self.isPlace(machine.place(path), former.place)
     }
 
-    /// Without sysfs, the bus position must do. A different serial number means a different camera of the same
-    /// model in that port.
+    /// Without sysfs, the bus position must do. A different serial number means a different camera of the
+    /// same model in that port.
     private static func isPlace(_ found: NodePlace?, _ place: NodePlace?) -> Bool {
         guard let found, let place else { return true }
         if let serial = found.unit?.serial, let former = place.unit?.serial, serial != former { return false }
@@ -169,18 +169,19 @@ public final class CameraFinder: Sendable {
 
 // MARK: Where a camera is
 
-/// Where sysfs places a video node: its hardware, and which of that hardware's nodes it is.
+/// A video node's place in sysfs: its hardware, and its number among the nodes of that hardware.
 struct NodePlace: Sendable, Hashable {
-    /// The USB interface, such as `1.0`: two cameras in one case have one each. Nil if it is not on USB.
+    /// The USB interface, such as `1.0`: two cameras in one case have one each. Nil if the node is not on
+    /// USB.
     let interface: String?
-    /// Which of its device's nodes it is: a grabber has one per channel.
+    /// The number among the nodes of its device: a grabber has one node per channel.
     let index: Int
-    /// The USB device that it belongs to; nil for others.
+    /// The node's USB device; nil if the node is not on USB.
     let unit: USBUnit?
 
-    /// A USB device, as far as its descriptors distinguish it from others.
+    /// A USB device, identified by its descriptors.
     struct USBUnit: Sendable, Hashable {
-        /// Where it is plugged in.
+        /// The folder of the port in sysfs.
         let port: String
         /// Vendor, product and serial number; nil without a serial number.
         let serial: String?
@@ -188,7 +189,7 @@ struct NodePlace: Sendable, Hashable {
 }
 
 extension NodePlace {
-    /// The place of a node, or of a link to one; nil if sysfs does not have it.
+    /// Returns the place of a node, or of a link to a node; nil if it is not in sysfs.
     static func find(_ path: String) -> NodePlace? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFCHR else { return nil }

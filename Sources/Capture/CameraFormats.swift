@@ -9,10 +9,10 @@ public struct CameraFormat: Sendable, Hashable {
     public let pixelFormat: PixelFormat
     /// The driver's name for it.
     public let name: String
-    /// In the driver's order; empty if it names none.
+    /// The sizes in the driver's order; empty if it names none.
     public let sizes: [Size]
 
-    /// A size, or a range of sizes, with the rates that the camera claims for it.
+    /// A size, or a range of sizes, with the rates that the camera claims.
     public struct Size: Sendable, Hashable {
         /// The lower end of the range.
         public let smallest: PictureSize
@@ -22,22 +22,22 @@ public struct CameraFormat: Sendable, Hashable {
         public let widthStep: Int
         /// Pixels from one height to the next within the range.
         public let heightStep: Int
-        /// At this size, or at the largest size of a range.
+        /// The rates at this size, or at the largest size of a range.
         public let rates: Rates
     }
 
     /// The frame rates that a camera claims, in frames per second.
     public struct Rates: Sendable, Hashable {
-        /// In falling order; empty if the driver names none.
+        /// The rates in falling order; empty if the driver names none.
         public var listed: [FrameRate] = []
         /// Whether any rate between the first and the last is possible, not only those listed.
         public var isContinuous = false
     }
 }
 
-/// Reads what a camera offers.
+/// Reads the formats, sizes and rates that a camera offers.
 ///
-/// A driver's lists are followed up to a bound, in case they never end.
+/// Lists are read up to a bound, in case a driver's list never ends.
 enum CameraFormats {
     private static let mostFormats: UInt32 = 128
     private static let mostSizes: UInt32 = 64

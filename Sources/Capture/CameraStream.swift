@@ -21,18 +21,18 @@ public final class CameraStream: CaptureStream {
     private let type: UInt32
     private let isMultiPlanar: Bool
     private var requests: V4L2BufferRequest
-    /// Reads the pictures in the processor's place; nil if the processor does.
+    /// The device that reads the pictures; nil if the processor reads them.
     private let sharing: (any SharedMemorySource)?
-    /// Whether a picture came since the buffers were requested.
+    /// Whether a picture has come since the buffers were requested.
     private var hasDelivered = false
-    /// Whether the memory that others read may be why none comes.
+    /// Whether shared memory may be the reason that no picture comes.
     private var isSharingBlamed = false
     /// The buffers that the driver has, as bits.
     private var queued: UInt32 = 0
     /// The buffers that readers hold, as bits.
     private var held: UInt32 = 0
     private var expectedSequence: UInt32?
-    /// The first sequence number of the driver's count, and when it came.
+    /// The first sequence number of the driver's count, and its time of arrival.
     private var countStart = (sequence: UInt32(0), time: Instant.start)
     private var deadline: FrameDeadline
     private var times: TimestampCorrection
@@ -43,7 +43,7 @@ public final class CameraStream: CaptureStream {
     private static let errorPause = Duration.milliseconds(10)
     private static let measuringPatience = Duration.seconds(3)
 
-    /// - Parameter sharing: reads the pictures in the processor's place; nil if the processor does.
+    /// - Parameter sharing: the device that reads the pictures; nil if the processor reads them.
     init(
         device: V4L2Device, identity: SourceIdentity, isMultiPlanar: Bool, format: PictureFormat,
         sharing: (any SharedMemorySource)? = nil
@@ -67,7 +67,7 @@ public final class CameraStream: CaptureStream {
 
     deinit { stop() }
 
-    /// Call it before streaming: many controls cannot change during it.
+    /// Sets the requested controls. Call it before streaming: many controls cannot change during streaming.
     func setControls(_ request: CaptureRequest) throws(CaptureError) {
         var missing: [CaptureError]? = request.skipsMissingControls ? [] : nil
         controlChanges = try CameraControls(device: device).apply(request.controls, missing: &missing)
@@ -75,7 +75,7 @@ public final class CameraStream: CaptureStream {
         restoresControls = request.restoresControls
     }
 
-    /// Sets those of the controls that the driver accepts.
+    /// Sets the controls that the driver accepts.
     func setPossibleControls(_ settings: [ControlSetting]) {
         CameraControls(device: device).applyPossible(settings)
     }
@@ -105,8 +105,8 @@ public final class CameraStream: CaptureStream {
         renewDeadline()
     }
 
-    /// Streams for a second, only to measure the rate of its pictures. Whatever fails here fails again at the
-    /// real start.
+    /// Streams for a second to measure the rate of the pictures. A failure is ignored: it recurs at the real
+    /// start.
     func measureRate() {
         var meter = RateMeter()
         let limit = device.calls.now + Self.measuringPatience
@@ -135,8 +135,8 @@ public final class CameraStream: CaptureStream {
         try start()
     }
 
-    /// Takes note that a camera has delivered nothing so far into memory that others read: it may be what it does not
-    /// cope with.
+    /// Records that a camera has delivered nothing into shared memory so far: the camera may not support
+    /// shared memory.
     private func blameSharing(for failure: CaptureError) {
         guard pool.isShared, !hasDelivered, failure.kind != .lost, failure.kind != .sourceChanged else {
             return
@@ -145,7 +145,7 @@ public final class CameraStream: CaptureStream {
         sharing?.giveUp("the camera delivered nothing into shared memory (\(failure.reason))")
     }
 
-    /// Maps buffers of the camera's own in place of those that others read.
+    /// Replaces the shared buffers with mapped ones.
     private func stopSharing() throws(CaptureError) {
         isSharingBlamed = false
         let buffers = try CameraBuffers.queued(
@@ -153,7 +153,7 @@ public final class CameraStream: CaptureStream {
         (pool, requests, queued, held) = (buffers.pool, buffers.requests, buffers.all, 0)
     }
 
-    /// Whether the camera writes into memory of a device that does not read it any more.
+    /// Whether the camera writes into the memory of a device that no longer reads it.
     private var hasSharingEnded: Bool { requests.isImported && sharing?.isOver == true }
 
     private func endStreaming() {
@@ -161,13 +161,13 @@ public final class CameraStream: CaptureStream {
         isStreaming = false
         var type = Int32(bitPattern: type)
         _ = device.control(CV4L2_STREAMOFF, &type)
-        // The driver gives up every buffer then (V4L2 specification, VIDIOC_STREAMOFF).
+        // VIDIOC_STREAMOFF removes every buffer from the driver's queues (V4L2 specification).
         queued = 0
     }
 
     public func awaitBuffers(until deadline: Instant) -> Bool {
         takeReturned()
-        // Shared memory stays where it is when the camera is gone, and an encoder may hold the last pictures.
+        // Shared memory outlasts the camera, and an encoder may hold the last pictures.
         if pool.isShared { return true }
         while held != 0, !pool.isInterrupted, device.calls.now < deadline {
             waitForWake(until: deadline)
@@ -234,7 +234,7 @@ public final class CameraStream: CaptureStream {
         throw device.error(.silent(for: deadline.patience))
     }
 
-    /// Nil if there was no frame, or none that can be used.
+    /// Returns the next frame; nil if there is none, or it cannot be used.
     private func dequeue() throws(CaptureError) -> PixelBuffer? {
         var request = requests.make()
         let result = device.control(CV4L2_DQBUF, &request)
@@ -250,8 +250,8 @@ public final class CameraStream: CaptureStream {
             throw device.error(.driverMisbehaved("it returned buffer \(index) of \(pool.count)"))
         }
         guard queued & 1 << UInt32(index) != 0 else {
-            // v4l2loopback cycles through its buffers, including those still in use here. This frame is lost, and
-            // the gap in the sequence numbers counts it.
+            // v4l2loopback cycles through its buffers, including those still in use here. This frame is lost,
+            // and the gap in the sequence numbers counts it.
             try endSilence()
             waitForWake(until: min(deadline.time, device.calls.now + Self.errorPause))
             return nil
@@ -286,8 +286,9 @@ public final class CameraStream: CaptureStream {
 
     /// Counts the frames that the driver dropped before this one.
     ///
-    /// Drivers number frames from 0 when the stream starts. Numbers that jump backwards, or further ahead than the
-    /// elapsed time allows, are not a loss: v4l2loopback resets its numbers, and keeps counting between streams.
+    /// Drivers number frames from 0 when the stream starts. Numbers that jump backwards, or further ahead
+    /// than the elapsed time allows, are not a loss: v4l2loopback resets its numbers, and keeps counting
+    /// between streams.
     private func countGap(before sequence: UInt32) {
         let gap = Int32(bitPattern: sequence &- (expectedSequence ?? 0))
         let now = device.calls.now
@@ -300,7 +301,8 @@ public final class CameraStream: CaptureStream {
         expectedSequence = sequence &+ 1
     }
 
-    /// Nil if the driver filled less than a picture, or claims more than there is.
+    /// Returns where the picture's planes are; nil if the driver filled less than a picture, or claims more
+    /// than the buffer holds.
     private func payloads(of request: v4l2_buffer) -> InlineArray<3, PixelBuffer.Payload>? {
         var payloads = InlineArray<3, PixelBuffer.Payload>(repeating: .init())
         for plane in 0..<format.minimumLengths.count {
@@ -345,7 +347,7 @@ public final class CameraStream: CaptureStream {
         var request = requests.make(index)
         let result = device.control(CV4L2_QBUF, &request)
         guard result >= 0 else { throw device.failure("VIDIOC_QBUF", result) }
-        // Without a buffer, the camera could not deliver.
+        // The camera had no buffer, so it could not deliver.
         if queued == 0 { renewDeadline() }
         queued |= 1 << UInt32(index)
     }

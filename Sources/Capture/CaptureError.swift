@@ -2,7 +2,8 @@ import Glibc
 import CamPictures
 import CamPlatform
 
-/// Why a source could not be opened or stopped delivering. `description` is one line: thing, cause, next step.
+/// Why a source could not be opened or stopped delivering. `description` is one line: thing, cause, next
+/// step.
 public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The cause.
     public enum Kind: Sendable, Equatable {
@@ -14,7 +15,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         /// `holder` is the program that uses it, if that could be determined.
         case busy(holder: String?)
         case permissionDenied(group: String?)
-        /// The requested format or size is not offered; the text says what is.
+        /// The requested format or size is not offered; the text names the offered ones.
         case unsupported(String)
         /// It offers only these formats, none of which camrec reads.
         case unreadable([PixelFormat])
@@ -26,11 +27,11 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case silent(for: Duration)
         /// The captured signal changed its size or rate (V4L2_EVENT_SOURCE_CHANGE).
         case sourceChanged
-        /// No device reads the memory that the camera writes into any more, and the processor may read that slowly.
+        /// No device reads the camera's shared memory any more, and the processor may read it slowly.
         case sharingEnded
         /// The driver returned something impossible.
         case driverMisbehaved(String)
-        /// The file is not what it claims to be, or ends early.
+        /// The file is malformed or ends early.
         case badFile(String)
         /// No file has this name.
         case noFile
@@ -57,7 +58,7 @@ public struct CaptureError: Error, Sendable, Equatable, CustomStringConvertible 
         case stop
     }
 
-    /// What can be done about this one, once the source has delivered.
+    /// What can be done about this error, once the source has delivered.
     public var recovery: Recovery {
         switch kind {
         case .silent, .sharingEnded, .systemCallFailed("VIDIOC_DQBUF", errno: EIO): .restartStream

@@ -2,14 +2,14 @@ import CamPictures
 import CamPlatform
 import Glibc
 
-/// Opens whatever `--device` names.
+/// Opens the source that `--device` names.
 public enum CaptureSource {
     /// Opens a source, ready to be started.
     /// - Parameters:
     ///   - device: a camera's path, `test`, or the path of a `.y4m` file; nil for the first camera.
     ///   - isPaced: whether test pictures and files are delivered in real time; nil for the default: yes for
     ///     test pictures, no for files.
-    ///   - sharing: reads a camera's pictures in the processor's place.
+    ///   - sharing: the device that reads a camera's pictures instead of the processor.
     public static func open(
         _ device: String?, request: CaptureRequest, isPaced: Bool? = nil,
         sharing: (any SharedMemorySource)? = nil
@@ -28,7 +28,7 @@ public enum CaptureSource {
     }
 
     /// Rejects requests that are bound to fail, before anything is opened: features that a built-in source
-    /// lacks, and names of nothing.
+    /// lacks, and names of missing sources.
     public static func refuseImpossible(
         _ device: String?, request: CaptureRequest
     ) throws(CaptureError) {
@@ -47,8 +47,8 @@ public enum CaptureSource {
         }
     }
 
-    /// The pictures' size and rate, as far as they are known before anything is opened: a camera grants what is
-    /// nearest to the request.
+    /// The pictures' expected size and rate, before the source is opened: a camera grants the nearest that it
+    /// has.
     public static func expectedPictures(
         _ device: String?, request: CaptureRequest
     ) -> (size: PictureSize?, rate: FrameRate?) {
@@ -56,7 +56,7 @@ public enum CaptureSource {
         return (request.size ?? .usual, request.frameRate ?? .usual)
     }
 
-    /// A name without a slash may be a file in the working folder; one that does not exist is a mistake.
+    /// A name without a slash may be a file in the working folder; the name of a missing file is a mistake.
     private static func refuseUnknownName(_ device: String) throws(CaptureError) {
         guard !device.contains("/"), access(device, F_OK) != 0 else { return }
         let path = "/dev/\(device)"
@@ -75,7 +75,7 @@ public enum CaptureSource {
 
 // MARK: Requests
 
-/// What is requested from a source; nil leaves the choice to the source.
+/// A request to a source; a nil property leaves the choice to the source.
 public struct CaptureRequest: Sendable, Hashable {
     /// The picture's size. A camera grants the nearest it has.
     public var size: PictureSize?

@@ -4,29 +4,30 @@ import CamPlatform
 
 /// A source of pictures: a camera, a file, the test pattern.
 ///
-/// One thread, the capture thread, calls `start`, `nextBuffer` and `stop`; `interrupt` may come from any thread.
+/// One thread, the capture thread, calls `start`, `nextBuffer` and `stop`; `interrupt` may come from any
+/// thread.
 public protocol CaptureStream: AnyObject {
     /// Which source it is.
     var identity: SourceIdentity { get }
 
-    /// The granted format, for every picture from the next one on. A camera may turn out to deliver something
-    /// else.
+    /// The format of the next picture. It may change: a camera may turn out to deliver another one.
     var format: PictureFormat { get }
 
     /// The controls that were set.
     var controlChanges: [ControlChange] { get }
 
-    /// The requested controls that it does not have, each as the error of a request that insists on it.
+    /// The requested controls that the source does not have, each as the error of a request that requires it.
     var missingControls: [CaptureError] { get }
 
     /// How the latest picture was exposed; nil if the driver does not say. Call it only between pictures.
     var exposure: Exposure? { get }
 
-    /// How many buffers the pool has. A reader that holds more than `bufferCount - 2` of them starves the
+    /// The number of buffers in the pool. A reader that holds more than `bufferCount - 2` of them starves the
     /// source.
     var bufferCount: Int { get }
 
-    /// Whether pictures come at their own pace and are lost if nobody takes them. Otherwise the source waits.
+    /// Whether pictures come at their own pace, and are lost if they are not taken. Otherwise the source
+    /// waits.
     var isLive: Bool { get }
 
     /// Whether some time passes between its start and its first picture, as cameras need.
@@ -35,7 +36,7 @@ public protocol CaptureStream: AnyObject {
     /// The driver's losses so far.
     var losses: CaptureLosses { get }
 
-    /// Starts the source: a camera delivers from here on, and loses pictures that nobody takes.
+    /// Starts the source: a camera delivers from now on, and loses pictures that are not taken.
     func start() throws(CaptureError)
 
     /// Waits for the next picture.
@@ -50,7 +51,7 @@ public protocol CaptureStream: AnyObject {
     /// Stops streaming and starts again, on a device that stays open.
     func restart() throws(CaptureError)
 
-    /// Waits, after `stop`, until nobody holds a buffer any longer.
+    /// Waits, after `stop`, until all buffers are released.
     /// - Returns: false if the deadline passed or the stream was interrupted.
     func awaitBuffers(until deadline: Instant) -> Bool
 
@@ -66,7 +67,7 @@ extension CaptureStream {
         try start()
     }
 
-    /// Only cameras do.
+    /// Only cameras take time to start.
     public var takesTimeToStart: Bool { false }
 
     /// Sources that are not devices are never reopened.
@@ -81,7 +82,7 @@ extension CaptureStream {
     /// Only cameras have controls.
     public var missingControls: [CaptureError] { [] }
 
-    /// Only cameras expose.
+    /// Only cameras have an exposure.
     public var exposure: Exposure? { nil }
 }
 
@@ -102,7 +103,7 @@ public struct CaptureInterrupter: Sendable {
     public func interrupt() { pool.interrupt() }
 }
 
-/// What a camera's driver lost. Together with the delivered buffers, the frames that never became a picture account for
+/// The losses of a camera's driver. Delivered buffers, dropped frames and corrupt frames together account for
 /// the camera's numbering.
 public struct CaptureLosses: Sendable, Hashable {
     /// Gaps in the sequence numbers.
@@ -113,7 +114,7 @@ public struct CaptureLosses: Sendable, Hashable {
     public var correctedTimes = 0
     /// Whether the driver's times have stood still.
     public var haveTimesStood = false
-    /// How far the driver's times jumped first; nil if they did not.
+    /// The first jump of the driver's times; nil without a jump.
     public var timeJump: Duration?
 
     /// Nothing lost.
@@ -130,13 +131,13 @@ public struct CaptureLosses: Sendable, Hashable {
 
 /// Identifies a source.
 public struct SourceIdentity: Sendable, Hashable {
-    /// The path it was opened by, or `test`.
+    /// The path by which the source was opened, or `test`.
     public let device: String
-    /// Its own name.
+    /// The source's own name.
     public let name: String
-    /// The kernel driver; nil if it is not a device.
+    /// The kernel driver; nil if the source is not a device.
     public let driver: String?
-    /// Where it is plugged in; nil if it is not a device.
+    /// The bus position; nil if the source is not a device.
     public let bus: String?
 
     init(device: String, name: String, driver: String? = nil, bus: String? = nil) {
@@ -167,7 +168,7 @@ extension SourceClock {
         cv4l2_poll(descriptors.baseAddress, nfds_t(descriptors.count), duration?.inNanoseconds ?? -1)
     }
 
-    /// The same, until `deadline`; without one, forever.
+    /// Waits until a descriptor is ready or the deadline passes; without a deadline, forever.
     func poll(_ descriptors: UnsafeMutableBufferPointer<pollfd>, until deadline: Instant?) -> Int32 {
         poll(descriptors, for: deadline.map { max(.zero, $0 - now) })
     }

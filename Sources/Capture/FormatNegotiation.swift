@@ -4,7 +4,7 @@ import CamPictures
 
 /// Negotiates a format, size and rate with a driver.
 ///
-/// A camera grants the nearest that it has, so only its answer counts.
+/// A camera grants the nearest that it has, so only the granted values count.
 struct FormatNegotiation {
     let device: V4L2Device
     let isMultiPlanar: Bool
@@ -31,14 +31,14 @@ struct FormatNegotiation {
         )
     }
 
-    /// One way to get the requested pictures.
+    /// A pixel format, size and rate to ask for.
     struct Choice {
         let pixelFormat: PixelFormat
         let size: PictureSize
         let rate: FrameRate
     }
 
-    /// The format that gives the requested size and rate at the least cost: size first, then rate, then cost.
+    /// Chooses the format nearest to the request: by size first, then by rate, then by cost.
     private func choose(_ request: CaptureRequest, currentSize: PictureSize?) throws(CaptureError) -> Choice {
         let offered = CameraFormats.all(of: device, isMultiPlanar: isMultiPlanar)
         let size = request.size ?? currentSize ?? .usual
@@ -63,7 +63,7 @@ struct FormatNegotiation {
         return best.choice
     }
 
-    /// Why none of these formats is used.
+    /// The error if none of these formats can be used.
     private static func refusal(_ offered: [PixelFormat]) -> CaptureError.Kind {
         if offered.isEmpty { return .driverMisbehaved("it lists no pixel format") }
         let unreadable = offered.filter { $0 != .h264 }
@@ -74,7 +74,7 @@ struct FormatNegotiation {
             "the camera offers H.264, and \(names), which camrec cannot read; use --format h264")
     }
 
-    /// What one pixel format can do for the request.
+    /// The best offer of one pixel format for the request.
     private struct Candidate {
         let choice: Choice
         /// Smaller is better; compared element by element.
@@ -264,7 +264,7 @@ private struct GrantedPicture {
         }
     }
 
-    /// Nil if each buffer has one of two fields.
+    /// The order of the fields; nil if each buffer has one of two fields.
     var fields: FieldOrder? { FieldOrder(field) }
 
     func color(height: Int) -> ColorEncoding {
@@ -276,12 +276,12 @@ private struct GrantedPicture {
 
 /// How the fields of a picture lie in a buffer (`enum v4l2_field`).
 private enum FieldOrder {
-    /// There are none, or a driver delivers one of the two as the picture.
+    /// No fields, or one field delivered as the picture.
     case progressive
     case woven
     case sequential(PictureFormat.Field)
 
-    /// Nil for fields that come in separate buffers.
+    /// Returns nil for fields that come in separate buffers.
     init?(_ field: UInt32) {
         switch field {
         case V4L2_FIELD_ANY.rawValue, V4L2_FIELD_NONE.rawValue, V4L2_FIELD_TOP.rawValue,
@@ -306,7 +306,7 @@ extension v4l2_format {
 }
 
 extension v4l2_field {
-    /// Rows are in the picture's order, all of them.
+    /// Whether a buffer has all rows, in the picture's order.
     fileprivate var isWoven: Bool {
         [
             V4L2_FIELD_ANY, V4L2_FIELD_NONE, V4L2_FIELD_INTERLACED, V4L2_FIELD_INTERLACED_TB,
@@ -314,7 +314,7 @@ extension v4l2_field {
         ].contains(self)
     }
 
-    /// All rows are there, in any order.
+    /// Whether a buffer has all rows, in any order.
     fileprivate var isWhole: Bool { isWoven || self == V4L2_FIELD_SEQ_TB || self == V4L2_FIELD_SEQ_BT }
 }
 

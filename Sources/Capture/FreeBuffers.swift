@@ -2,8 +2,8 @@ import CV4L2
 import CamPictures
 import CamPlatform
 
-/// The buffers of a pool of ordinary memory that nobody holds: the equivalent of a camera driver's queue. Used
-/// only by the capture thread.
+/// The free buffers of a pool of ordinary memory: the equivalent of a camera driver's queue. Used only by the
+/// capture thread.
 struct FreeBuffers {
     let pool: PixelBufferPool
     private let clock: any SourceClock

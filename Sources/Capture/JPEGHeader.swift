@@ -7,7 +7,8 @@ struct JPEGHeader: Equatable {
     let unitWidth: Int
     let unitHeight: Int
 
-    /// Whether it holds a picture of `wanted`: cameras round up to whole MCUs, and the excess is cut off.
+    /// Whether the frame holds a picture of size `wanted`: cameras round up to whole MCUs, and the excess is
+    /// cut off.
     func holds(_ wanted: PictureSize) -> Bool {
         (wanted.width..<wanted.width + unitWidth).contains(size.width)
             && (wanted.height..<wanted.height + unitHeight).contains(size.height)
@@ -15,7 +16,7 @@ struct JPEGHeader: Equatable {
 }
 
 extension JPEGHeader {
-    /// Nil if there is no frame header, or it is truncated or invalid.
+    /// Returns nil if the frame header is missing, truncated or invalid.
     init?(_ bytes: UnsafeRawBufferPointer) {
         for segment in JPEGSegments(bytes) where segment.isFrameHeader {
             self.init(frame: UnsafeRawBufferPointer(rebasing: bytes[segment.parameters]))
@@ -46,7 +47,7 @@ struct JPEGSizeWatch {
     private static let steadyCount = 5
 
     /// - Parameter granted: the size that the stream's pictures should have.
-    /// - Returns: their real size; nil as long as that is `granted`, or not certain.
+    /// - Returns: the pictures' real size; nil as long as it is `granted` or uncertain.
     mutating func change(from granted: PictureSize, in picture: UnsafeRawBufferPointer) -> PictureSize? {
         guard let header = JPEGHeader(picture) else { return nil }
         guard !header.holds(granted) else {

@@ -1,12 +1,12 @@
 import CamPictures
 import CamPlatform
 
-/// The picture of the test source: colour bars, a grey ramp, a moving square, and the frame's number twice, as
-/// digits for people and as a row of black and white blocks for programs. A live source also draws the time of
-/// capture, so that a receiver can tell how old the picture is.
+/// The picture of the test source: color bars, a gray ramp, a moving square, and the frame's number twice, as
+/// digits for people and as a row of black and white blocks for programs. A live source also draws the time
+/// of capture, from which a receiver can compute the picture's age.
 ///
-/// Everything is a rectangle with even edges, so that it looks the same in every format and survives
-/// chroma subsampling exactly.
+/// All shapes are rectangles with even edges: they look the same in every format, and survive chroma
+/// subsampling exactly.
 struct TestPattern {
     private let canvas: Canvas
     private let size: PictureSize
@@ -32,8 +32,8 @@ struct TestPattern {
 
     /// Draws a frame into memory.
     /// - Parameters:
-    ///   - time: when it is captured, drawn as the lower 32 bits of its microseconds; nil for a picture that is the
-    ///     same at any time.
+    ///   - time: when it is captured, drawn as the lower 32 bits of its microseconds; nil for a picture that
+    ///     is the same at any time.
     ///   - previous: the frame of this pattern that the memory still holds; nil for none.
     func draw(
         frame: UInt32, time: Instant?, over previous: UInt32?, into memory: UnsafeMutableRawBufferPointer
@@ -174,7 +174,7 @@ private enum DigitFont {
 
 // MARK: Drawing
 
-/// A colour of the test pattern, in RGB.
+/// A color of the test pattern, in RGB.
 struct TestColor {
     let red: UInt8
     let green: UInt8

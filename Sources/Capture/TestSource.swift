@@ -3,8 +3,8 @@ import CamPictures
 import CamPlatform
 import Glibc
 
-/// A camera for machines without one: a moving pattern with the frame's number and, if it is live, the time of
-/// capture, at any size and rate, in any format that camrec reads itself.
+/// A camera for machines without one: a moving pattern with the frame's number and, if it is live, the time
+/// of capture, at any size and rate, in any format that camrec reads itself.
 public final class TestSource: CaptureStream {
     public let identity = SourceIdentity(device: TestSource.name, name: "test picture")
     public let format: PictureFormat
@@ -17,7 +17,7 @@ public final class TestSource: CaptureStream {
     private let pool: PixelBufferPool
     private var buffers: FreeBuffers
     private let pattern: TestPattern
-    /// For Motion JPEG only.
+    /// The compressor for Motion JPEG; nil for other formats.
     private let compressor: TestPictureCompressor?
     /// The frame whose pattern a buffer still holds.
     private var drawn: [UInt32?]
@@ -27,8 +27,8 @@ public final class TestSource: CaptureStream {
     /// The name that selects it instead of a device's path.
     public static let name = "test"
 
-    /// - Parameter isPaced: whether frames come in real time and are lost if nobody takes them, as from a
-    ///   camera; otherwise one comes whenever a buffer is free.
+    /// - Parameter isPaced: whether frames come in real time and are lost if they are not taken, as from a
+    ///   camera; otherwise a frame comes whenever a buffer is free.
     public convenience init(_ request: CaptureRequest, isPaced: Bool) throws(CaptureError) {
         try self.init(request, isPaced: isPaced, clock: SystemClock())
     }
@@ -87,13 +87,13 @@ public final class TestSource: CaptureStream {
         self.startTime = startTime
         let due = startTime + format.frameRate.time(ofFrame: nextFrame)
         while clock.now < due, !pool.isInterrupted {
-            // Returned buffers must be taken out of the mailbox, or its wake-up would end every wait.
+            // Returned buffers must be taken out of the mailbox, or they would end every wait.
             buffers.collect()
             buffers.wait(until: due)
         }
     }
 
-    /// All buffers are held at the time of this frame: it is lost, as a camera would lose it.
+    /// Loses the current frame because all buffers are held, as a camera would.
     private func skipFrame() {
         losses.droppedByDriver += 1
         nextFrame += 1
@@ -111,7 +111,7 @@ public final class TestSource: CaptureStream {
             timestamp: timestamp)
     }
 
-    /// The bytes written.
+    /// Draws a frame into a buffer, and returns the number of bytes written.
     private func write(frame: UInt32, time: Instant?, into index: Int) -> Int {
         let memory = pool.memory(ofBuffer: index, plane: 0)
         if let compressor { return compressor.write(frame: frame, time: time, of: pattern, into: memory) }
@@ -130,7 +130,7 @@ final class TestPictureCompressor {
     /// The format that the pattern is drawn in.
     let canvasFormat: PictureFormat
     private let canvas: UnsafeMutableRawBufferPointer
-    /// To one row of chroma.
+    /// The number of luma rows per row of chroma.
     private let lumaRows: Int32
     private var drawn: UInt32?
 
@@ -149,7 +149,7 @@ final class TestPictureCompressor {
 
     deinit { free(canvas.baseAddress) }
 
-    /// Room for any picture: apart from its headers, JPEG is hardly ever larger than RGB.
+    /// The buffer length for any picture: apart from its headers, JPEG is hardly ever larger than RGB.
     var bufferLength: Int { canvasFormat.minimumLengths[0] + 4096 }
 
     /// Draws and compresses a frame.

@@ -1,35 +1,35 @@
 import CamPictures
 import CamPlatform
 
-/// What is wrong with the times at which a driver says pictures were captured.
+/// A fault in the capture times that a driver reports.
 public enum TimestampFault: Sendable, Hashable {
-    /// They stay the same while pictures keep coming, as those of v4l2loopback when it repeats a picture.
+    /// The times stay the same while pictures keep coming, such as when v4l2loopback repeats a picture.
     case standing
-    /// They jumped by this much, although their clock cannot be set.
+    /// The times jumped by this much, although their clock cannot be set.
     case jumped(Duration)
 }
 
-/// Corrects a driver's times of capture that cannot be true, because they stand still or jump.
+/// Corrects impossible capture times of a driver, which stand still or jump.
 ///
-/// Times that are replaced are those of arrival, less what usually passes between capture and arrival. A jump for good
-/// shifts all later times by the same amount, so that the driver's intervals remain.
+/// A wrong time is replaced by the time of arrival, less the usual lag from capture to arrival. After a
+/// permanent jump all later times are shifted by the same amount, which keeps the driver's intervals.
 struct TimestampCorrection {
     private let frameDuration: Duration
-    /// How far times may be off: cameras' clocks and busy machines are not exact.
+    /// The tolerated error of times: cameras' clocks and busy machines are not exact.
     private let tolerance: Duration
-    /// What is added to the driver's times.
+    /// The correction that is added to the driver's times.
     private var shift = Duration.zero
-    /// What usually passes from capture to arrival; nil before the first picture.
+    /// The usual time from capture to arrival; nil before the first picture.
     private var lag: Duration?
-    /// Whether the driver's times have moved: until then the first may be of long ago.
+    /// Whether the driver's times have moved. Until they move, the first time may be old.
     private var hasMoved = false
-    /// The driver's latest time, shifted, and when it arrived.
+    /// The driver's latest time, shifted, and the arrival of its picture.
     private var latest = (time: Instant.start, arrival: Instant.start)
     /// The latest result.
     private var last = Instant.distantPast
     private var hasCorrected = false
 
-    /// A time that is further from its arrival says nothing: the driver has another clock.
+    /// A time further from its arrival is useless: the driver uses another clock.
     private static let plausibleAge = Duration.seconds(60)
 
     init(frameDuration: Duration) {
@@ -37,22 +37,22 @@ struct TimestampCorrection {
         tolerance = max(frameDuration * 2, .milliseconds(100))
     }
 
-    /// A picture's time, and what was wrong with the driver's.
+    /// A picture's time, and the fault in the driver's time.
     struct Result {
         var time: Instant
-        /// Nil if the time is the driver's.
+        /// The fault; nil if `time` is the driver's time.
         var fault: TimestampFault?
     }
 
     /// Returns a picture's time of capture.
     /// - Parameters:
-    ///   - claimed: the driver's.
-    ///   - arrival: when the picture was taken from the driver, never earlier than that of the picture before.
+    ///   - claimed: the driver's time.
+    ///   - arrival: when the picture was taken from the driver, never earlier than for the previous picture.
     mutating func correct(_ claimed: Instant, arrival: Instant) -> Result {
         guard let lag else { return begin(claimed, arrival) }
         let expected = arrival - lag
-        // The driver's own times are right again after a jump of a single picture. Of pictures that are read late, only
-        // some are where they would be expected.
+        // After a jump of a single picture, the driver's own times are right again. Both conditions are
+        // needed, because a picture that is read late may meet one of them by chance.
         if (claimed - expected).magnitude < tolerance, (claimed - last - frameDuration).magnitude < tolerance
         {
             shift = .zero
@@ -100,19 +100,19 @@ struct RateMeter {
     private var last: (sequence: UInt32, time: Instant)?
     private var intervals = 0
 
-    /// Takes a picture into account.
+    /// Adds a picture to the measurement.
     mutating func add(sequence: UInt32, timestamp: Instant) {
         if first == nil { first = (sequence, timestamp) } else { intervals += 1 }
         last = (sequence, timestamp)
     }
 
-    /// Whether enough is known.
+    /// Whether the measurement is long enough.
     var isDone: Bool {
         guard let first, let last else { return false }
         return last.time - first.time >= Self.span
     }
 
-    /// Nil if fewer than two pictures came.
+    /// The measured rate; nil if fewer than two pictures came.
     var frameRate: FrameRate? {
         guard let first, let last, intervals > 0, last.time > first.time else { return nil }
         // Lost pictures count too, except where a driver's sequence numbers do not count pictures.

@@ -2,11 +2,11 @@ import CV4L2
 import CamPictures
 
 extension ColorEncoding {
-    /// The driver's colour information, with V4L2's own rules for what it leaves open
+    /// The driver's color information, with V4L2's own rules for the values that it leaves open
     /// (`V4L2_MAP_YCBCR_ENC_DEFAULT`, `V4L2_MAP_QUANTIZATION_DEFAULT` in `<linux/videodev2.h>`).
     ///
-    /// JPEG pictures are full-range BT.601 whatever the driver says, as in JFIF. RGB pictures are converted, so
-    /// theirs is the encoding they will get.
+    /// JPEG pictures are full-range BT.601 whatever the driver says, as in JFIF. RGB pictures are converted,
+    /// so the result describes the converted picture.
     init(
         colorspace: UInt32, ycbcrEncoding: UInt32, quantization: UInt32, transferFunction: UInt32,
         pixelFormat: PixelFormat, height: Int

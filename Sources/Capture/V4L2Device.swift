@@ -23,7 +23,7 @@ final class V4L2Device {
         descriptor = -1
     }
 
-    /// An ioctl; at least 0, or −errno.
+    /// Makes an ioctl call. Returns at least 0, or −errno.
     func control<Argument>(_ request: UInt, _ argument: inout Argument) -> Int32 {
         withUnsafeMutableBytes(of: &argument) { bytes in
             guard let start = bytes.baseAddress else { return -EINVAL }
@@ -33,8 +33,8 @@ final class V4L2Device {
 
     /// Reserves the camera for one recorder, as long as the device is open.
     ///
-    /// The lock is an advisory lock on the node itself (flock(2)). It is the same through every link to the
-    /// node, it ends when its holder does, however that happens, and only those who may open the camera can
+    /// The lock is an advisory lock on the node itself (flock(2)). Every link to the node leads to the same
+    /// lock, the lock ends with its holder, even after a crash, and only users who may open the camera can
     /// take it. A lock file would instead require trust in a folder that others can write to. The kernel
     /// reports the holder in /proc/locks. V4L2's own priorities (VIDIOC_S_PRIORITY) only keep others from
     /// changing settings, and its EBUSY comes once the other program has allocated its buffers, when settings
@@ -71,7 +71,7 @@ final class V4L2Device {
 
 // MARK: Programs that use a device
 
-/// Finds the program that has a device open, from what /proc shows this user.
+/// Finds the program that has a device open, in the parts of /proc that this user can read.
 public enum DeviceHolder {
     /// Returns `cheese (pid 4711)`: the program that holds the node's lock, or else has it open; nil if no
     /// other program is visible.
@@ -95,7 +95,7 @@ public enum DeviceHolder {
         }
     }
 
-    /// Returns who holds a lock, from a line of /proc/locks (proc(5)): `3: FLOCK  ADVISORY  WRITE 4711
+    /// Returns the holder of a lock, from a line of /proc/locks (proc(5)): `3: FLOCK ADVISORY WRITE 4711
     /// 00:05:326 0 EOF`, with the file system's number and the inode's.
     static func lockHolder(of node: stat, in line: String) -> Int32? {
         let fields = line.split(whereSeparator: \.isWhitespace)

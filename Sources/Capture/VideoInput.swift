@@ -9,7 +9,7 @@ public struct VideoInput: Sendable, Hashable {
     public let name: String
 }
 
-/// An analogue television standard, such as PAL-BG.
+/// An analog television standard, such as PAL-BG.
 public struct VideoStandard: Sendable, Hashable {
     /// The standards that it includes, as bits (`v4l2_std_id`).
     let bits: UInt64
@@ -17,14 +17,14 @@ public struct VideoStandard: Sendable, Hashable {
     public let name: String
 }
 
-/// Selects what a grabber captures.
+/// Selects a grabber's input and television standard.
 struct VideoInputs {
     let device: V4L2Device
 
     /// A bound, in case a list never ends.
     private static let most: UInt32 = 64
 
-    /// In the driver's order.
+    /// The inputs in the driver's order.
     var inputs: [VideoInput] {
         var inputs: [VideoInput] = []
         for index in 0..<Self.most {
@@ -36,13 +36,13 @@ struct VideoInputs {
         return inputs
     }
 
-    /// The number of the current one; nil if there are none.
+    /// The number of the current input; nil if there are none.
     var currentInput: Int? {
         var index: Int32 = 0
         return device.control(CV4L2_G_INPUT, &index) >= 0 ? Int(index) : nil
     }
 
-    /// Those of the current input; empty for cameras and digital signals.
+    /// The standards of the current input; empty for cameras and digital signals.
     var standards: [VideoStandard] {
         var standards: [VideoStandard] = []
         for index in 0..<Self.most {
@@ -54,8 +54,8 @@ struct VideoInputs {
         return standards
     }
 
-    /// The current one; nil for cameras and digital signals. A driver may have set a subset of one that it
-    /// lists.
+    /// The current standard; nil for cameras and digital signals. A driver may have set a subset of a listed
+    /// standard.
     var currentStandard: VideoStandard? {
         var bits: UInt64 = 0
         guard device.control(CV4L2_G_STD, &bits) >= 0, bits != 0 else { return nil }

@@ -120,7 +120,7 @@ public final class Y4MSource: CaptureStream {
         return true
     }
 
-    /// Whether the line ended within `limit` bytes.
+    /// Reads to the end of the line. Returns whether it ended within `limit` bytes.
     private func skipLine(limit: Int) throws(CaptureError) -> Bool {
         for _ in 0..<limit {
             var byte: UInt8 = 0
@@ -276,7 +276,7 @@ struct Y4MHeader {
         return parts.count == 2 ? PixelAspect(parts[0], parts[1]) : nil
     }
 
-    /// Nil means the pixel format's default.
+    /// Returns nil for the pixel format's default.
     private static func chromaSiting(_ chroma: Substring) -> ChromaSiting? {
         switch chroma {
         case "420", "420jpeg": .center

@@ -5,7 +5,7 @@ import CamPlatform
 /// A command on the control socket.
 public enum ControlCommand: Sendable, Equatable {
     case keyframe
-    /// Write the pictures that --ring holds.
+    /// Writes the pictures that --ring holds.
     case trigger
     /// Bits per second.
     case bitRate(Int)
@@ -17,10 +17,10 @@ public enum ControlCommand: Sendable, Equatable {
     case stop
     /// A picture of the recording, which follows the reply.
     case snapshot(Snapshot.Format)
-    /// List the camera's controls.
+    /// Lists the camera's controls.
     case controls
     case control([ControlSetting])
-    /// What `camrec doctor` finds with the recording's rights, which follows the reply as JSON.
+    /// Runs `camrec doctor` with the recording's rights. Its findings follow the reply as JSON.
     case doctor
 
     /// The syntax of all commands.

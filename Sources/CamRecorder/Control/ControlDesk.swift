@@ -44,7 +44,7 @@ public struct ControlDesk: Sendable {
         motion = recording.motion
     }
 
-    /// What a command leads to.
+    /// The result of a command.
     public enum Outcome: Sendable {
         case reply(ControlReply)
         case task(any ControlTask)

@@ -2,18 +2,18 @@ import CamNetworking
 import CamPlatform
 import Glibc
 
-/// What a connection gets in reply to a line.
+/// The reply to a line from a connection.
 public enum ControlAnswer: Sendable {
     /// A line, without its newline.
     case line(String)
-    /// What the task sends, on a thread of its own; then the connection ends.
+    /// The task sends the reply, on its own thread; then the connection ends.
     case task(@Sendable (borrowing Socket) -> Void)
 }
 
-/// Accepts commands from other programs on a socket: one line each, one line in reply.
+/// Accepts commands from other programs on a socket: one line per command, one line per reply.
 ///
-/// Its own thread serves a few connections at a time. Input is not trusted: a connection that sends too long a
-/// line, or does not read its replies, is closed.
+/// Its own thread serves a few connections at a time. Input is not trusted: a connection that sends too long
+/// a line, or does not read its replies, is closed.
 public final class ControlServer {
     private let interruption: Interruption
     private var thread: WorkerThread?
@@ -49,7 +49,8 @@ private final class ControlLoop: @unchecked Sendable {
     private var conversations: [Conversation?] = Array(repeating: nil, count: ControlLoop.mostConversations)
     private var mayHaveMore: [Bool] = Array(repeating: false, count: ControlLoop.mostConversations)
     private var count = 0
-    /// When to accept again: at once if there may be more connections, later if the system ran out of descriptors.
+    /// When to accept again: at once if there may be more connections, later if the system ran out of
+    /// descriptors.
     private var nextAcceptance: Instant?
 
     private static let second = Duration.seconds(1)
@@ -87,7 +88,7 @@ private final class ControlLoop: @unchecked Sendable {
 
     private func accept() {
         nextAcceptance = nil
-        // Each gets its turn before a newer one may take its place.
+        // Serve each connection once before a newer one may replace it.
         for _ in 0..<Self.mostConversations {
             let socket: Socket
             switch listener.listener.accept() {
@@ -188,7 +189,7 @@ final class Conversation {
         }
     }
 
-    /// Lets a task have the connection, which stays open as long as it does.
+    /// Passes the connection to a task. It stays open as long as the task runs.
     private func handOver(to task: @escaping @Sendable (borrowing Socket) -> Void) {
         // A client that has not read its earlier replies does not read a picture.
         guard unsent.isEmpty, let connection = socket.duplicate() else { return }

@@ -5,16 +5,16 @@ import Capture
 import Glibc
 import Synchronization
 
-/// A command that takes time: it runs on a thread of its own and replies itself.
+/// A command that takes time: it runs on its own thread and sends the reply itself.
 public protocol ControlTask: Sendable {
-    /// Carries out the command, and sends the reply and what follows it.
+    /// Carries out the command, and sends the reply and any file after it.
     /// - Parameter text: returns a reply's line, without its newline.
     func run(sendingTo socket: borrowing Socket, text: (ControlReply) -> String)
 }
 
 /// A command whose reply is followed by a file.
 protocol FileTask: ControlTask {
-    /// Makes the file, which may take seconds.
+    /// Creates the file, which may take seconds.
     func makeFile() throws(ControlRefusal) -> [UInt8]
 }
 
@@ -62,7 +62,7 @@ struct ControlRefusal: Error {
     let reason: String
 }
 
-/// Bounds how many tasks of a kind there are at a time.
+/// Limits the number of simultaneous tasks of one kind.
 final class TaskLimit: Sendable {
     private let most: Int
     private let count = Atomic<Int>(0)
@@ -78,7 +78,7 @@ final class TaskLimit: Sendable {
         deinit { limit.count.wrappingSubtract(1, ordering: .releasing) }
     }
 
-    /// - Returns: nil if there are as many as there may be.
+    /// - Returns: nil if the limit is reached.
     func permit() -> Permit? {
         guard count.wrappingAdd(1, ordering: .acquiring).newValue <= most else {
             count.wrappingSubtract(1, ordering: .relaxed)
@@ -90,7 +90,8 @@ final class TaskLimit: Sendable {
 
 // MARK: The doctor
 
-/// The program that examines this machine with the recording's rights and prints its findings as JSON: `camrec doctor`.
+/// The program that examines this machine with the recording's rights and prints its findings as JSON:
+/// `camrec doctor`.
 public struct DoctorProgram: Sendable {
     let path: String
     let arguments: [String]
@@ -103,7 +104,7 @@ public struct DoctorProgram: Sendable {
     }
 }
 
-/// Runs the doctor in a process of its own, because it opens drivers, which may crash.
+/// Runs the doctor in a child process, because it opens drivers, which may crash.
 final class DoctorTask: FileTask {
     private let program: DoctorProgram
     private let permit: TaskLimit.Permit
@@ -120,7 +121,7 @@ final class DoctorTask: FileTask {
             program: program.path, program.arguments, environment: program.environment,
             patience: Self.patience)
         switch ending {
-        // It exits with an error if no recording would work, and says why.
+        // The doctor exits with an error if no recording would work, and its output says why.
         case .ended(.exited, let output) where !output.isEmpty: return output
         case .ended(let ending, _): throw Self.refusal("printed nothing (\(ending))")
         case .failed(let reason): throw Self.refusal("did not start (\(reason))")
@@ -138,7 +139,7 @@ final class DoctorTask: FileTask {
 /// Lists or sets the camera's controls, which may take seconds.
 final class CameraControlTask: ControlTask {
     private let controls: LiveControls
-    /// Nil to list all.
+    /// The values to set; nil to list all controls.
     private let settings: [ControlSetting]?
     private let permit: TaskLimit.Permit
 

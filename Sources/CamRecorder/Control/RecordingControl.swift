@@ -2,8 +2,8 @@ import Encoder
 import Synchronization
 import CamPlatform
 
-/// Controls a running recording, from any thread. The encode thread carries out requests with the next picture;
-/// triggers reach the writers' threads at once.
+/// Controls a running recording, from any thread. The encode thread carries out requests with the next
+/// picture; triggers reach the writers' threads at once.
 public final class RecordingControl: Sendable {
     private let wantsKeyframe = Atomic<Bool>(false)
     private let isPausedNow = Atomic<Bool>(false)
@@ -13,7 +13,7 @@ public final class RecordingControl: Sendable {
     private let endsAtNextCut = Atomic<Bool>(false)
     private let triggers = Atomic<Int>(0)
     private let triggered = Mutex<[@Sendable () -> Void]>([])
-    /// The capture time that the latest event with a known end lasts to, in nanoseconds: the greatest while it lasts.
+    /// The capture time at which the latest event ends, in nanoseconds; `Int64.max` while the event lasts.
     private let eventEnd = Atomic<Int64>(.min)
     /// 0 for none.
     private let wantedBitRate = Atomic<Int>(0)
@@ -23,7 +23,8 @@ public final class RecordingControl: Sendable {
     /// Creates a control without pending requests.
     public init() {}
 
-    /// Makes the next frame a keyframe, in addition to the regular ones. Requests before that frame are merged.
+    /// Makes the next frame a keyframe, in addition to the regular ones. Requests before that frame are
+    /// merged.
     public func requestKeyframe() { wantsKeyframe.store(true, ordering: .relaxed) }
 
     /// Drops every picture before it is encoded, until `resume`. The recording's duration keeps running.
@@ -40,7 +41,7 @@ public final class RecordingControl: Sendable {
         isPausedNow.store(false, ordering: .releasing)
     }
 
-    /// Whether what was captured at a time, shortly ago, is recorded: not if that was in a pause.
+    /// Whether pictures and sound captured at a recent time are recorded: not during a pause.
     func records(_ time: Instant) -> Bool {
         let isPaused = isPausedNow.load(ordering: .acquiring)
         if time.nanoseconds < pauseBegin.load(ordering: .relaxed) { return true }
@@ -75,7 +76,7 @@ public final class RecordingControl: Sendable {
     /// - Parameter bitRate: bits per second, at least 1.
     public func changeBitRate(to bitRate: Int) { wantedBitRate.store(max(1, bitRate), ordering: .relaxed) }
 
-    /// Triggers an event: outputs that keep pictures in memory write them, and those that follow.
+    /// Triggers an event: outputs that keep pictures in memory write them and the following pictures.
     public func trigger() {
         triggers.wrappingAdd(1, ordering: .sequentiallyConsistent)
         for call in triggered.withLock({ $0 }) { call() }
@@ -91,8 +92,8 @@ public final class RecordingControl: Sendable {
     /// - Parameter time: the picture's capture time.
     func endEvent(at time: Instant) { eventEnd.store(time.nanoseconds, ordering: .releasing) }
 
-    /// Whether an event lasted beyond a capture time. Writers lag behind the event's source, so the time counts, not
-    /// the moment.
+    /// Whether an event lasted beyond a capture time. Writers lag behind the event's source, so the capture
+    /// time counts, not the time of the call.
     func eventLasts(beyond time: Instant) -> Bool {
         time.nanoseconds < eventEnd.load(ordering: .acquiring)
     }

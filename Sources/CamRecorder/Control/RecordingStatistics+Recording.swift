@@ -5,8 +5,8 @@ import Containers
 
 extension RecordingStatistics {
     /// - Parameters:
-    ///   - seconds: since the recording started.
-    ///   - motion: nil if nobody watches for it.
+    ///   - seconds: the time since the recording started.
+    ///   - motion: the detected motion; nil without motion detection.
     init(
         _ counters: Counters<CaptureCounter>, _ encoders: [Counters<EncoderCounter>],
         _ outputs: [RecordingOutput], seconds: Double, isPaused: Bool,
@@ -31,8 +31,8 @@ extension RecordingStatistics {
 }
 
 extension RecordingStatistics {
-    /// What keeps all files from being written, if anything does.
-    /// - Parameter outages: the files' own.
+    /// The reason why no file is written; `recording` if any file is.
+    /// - Parameter outages: the outage of each file, or nil.
     static func state(of outages: [OutputOutage?]) -> State {
         guard let outage = outages.first ?? nil, !outages.contains(nil) else { return .recording }
         return State(rawValue: outage.error.condition) ?? .failing

@@ -1,52 +1,54 @@
 import CamPictures
 
-/// What the cells usually show, and how much they vary while nothing moves.
+/// The usual luma of each cell, and how much it varies while nothing moves.
 ///
-/// A picture is compared with what the background would look like in the picture's light: see `LightModel`. What
-/// remains is noise, or something that was not there.
+/// `LightModel` predicts the background in the light of a picture. The rest of a picture's difference is
+/// noise, or something new.
 final class Background {
     let layout: LumaThumbnail.Layout
-    /// Whether a cell is not looked at.
+    /// Whether a cell is ignored.
     let isIgnored: CellPlane<Bool>
-    /// How far each cell is from what is expected, in levels: the mean of the cell and its neighbours.
+    /// The deviation of each cell from its expected luma, in levels: the mean over the cell and its
+    /// neighbors.
     let difference: CellPlane<Float>
-    /// The `difference` from which on a cell has changed.
+    /// The smallest `difference` of a changed cell.
     let threshold: CellPlane<Float>
     let isChanged: CellPlane<Bool>
-    /// The changed cells.
+    /// The number of changed cells.
     private(set) var changedCount = 0
-    /// The cells that are looked at.
+    /// The number of cells that are not ignored.
     let watchedCount: Int
 
     private let light: LightModel
-    /// In levels above black.
+    /// The usual luma, in levels above black.
     private let usual: CellPlane<Float>
     /// The usual amount of `difference`, in levels.
     private let noise: CellPlane<Float>
     private var meanNoise: Float = 0
-    /// The `difference` of some pictures before, one after another.
+    /// The `difference` of each of the last pictures, as a ring.
     private let history: CellPlane<Float>
     private let unsmoothed: CellPlane<Float>
     private let sums: CellPlane<Float>
-    /// Pictures since the background was learned again.
+    /// The number of pictures since the background was last restarted.
     private(set) var pictureCount = 0
 
-    /// What the background would look like is the less certain, the more the light has changed it.
+    /// The prediction of the background is the less certain, the more the light has changed.
     private static let lightDoubt: Float = 0.2
-    /// A second of ten pictures a second.
+    /// One second at ten pictures per second.
     private static let historyLength = 10
-    /// A part of the threshold.
+    /// The change that counts as lively, as a part of the threshold.
     private static let livelyShare: Float = 0.7
-    /// As a multiple of the usual difference. A mean deviation is 0.8 standard deviations of Gaussian noise.
+    /// The threshold as a multiple of the usual difference. A mean deviation is 0.8 standard deviations of
+    /// Gaussian noise.
     private static let thresholdFactor: Float = 5
-    /// In levels: quantisation and compression have steps.
+    /// The least threshold, in levels: quantization and compression have steps.
     private static let leastThreshold: Float = 1.2
-    /// In seconds.
+    /// Time constants of unchanged cells, in seconds.
     private static let (timeConstant, noiseTimeConstant): (Float, Float) = (5, 10)
-    /// Those of changed cells: where something goes on, and where it is over.
+    /// Time constants of changed cells, in seconds: in lively areas, and in still ones.
     private static let (livelyTimeConstant, stillTimeConstant): (Float, Float) = (30, 3)
 
-    /// - Parameter black: in levels.
+    /// - Parameter black: the level of black.
     init(_ layout: LumaThumbnail.Layout, black: Int, isIgnored ignores: (Int) -> Bool) {
         self.layout = layout
         let count = layout.count
@@ -97,26 +99,26 @@ final class Background {
         let (weight, noiseWeight) = (1 / Float(pictureCount), 1 / Float(pictureCount - 1))
         for cell in 0..<layout.count {
             follow(cell, weight)
-            // The background is as noisy as the few pictures that it is the mean of.
+            // The background, a mean of few pictures, is noisy itself.
             let amount = min(abs(difference.values[cell]) * (1 - weight).squareRoot(), Self.mostLearned)
             noise.values[cell] += (amount - noise.values[cell]) * noiseWeight
         }
         measureNoise()
     }
 
-    /// Something that moves meanwhile is not noise.
+    /// Limits the effect of motion during learning on the noise, in levels.
     private static let mostLearned: Float = 6
 
-    /// Few pictures say little about a single cell: the others help.
+    /// Few pictures say little about the noise of a single cell, so the mean of all cells is mixed in.
     func finishLearning() {
         for cell in 0..<layout.count { noise.values[cell] = (noise.values[cell] + meanNoise) / 2 }
     }
 
-    /// Whether a changed cell goes on changing, rather than showing something that is new but still.
+    /// Whether a changed cell keeps changing, rather than showing something new but still.
     func isLively(_ cell: Int) -> Bool {
         let now = difference.values[cell]
         let before = history.values[pictureCount % Self.historyLength * layout.count + cell]
-        // The background follows meanwhile.
+        // The background has followed since then.
         return abs(now - before) > Self.livelyShare * threshold.values[cell] + abs(now) / 4
     }
 
@@ -137,10 +139,10 @@ final class Background {
         }
     }
 
-    /// Lets the background follow the picture, slowly where it has changed.
+    /// Adapts the background to the picture, slowly in changed cells.
     /// - Parameters:
-    ///   - seconds: since the picture before.
-    ///   - isLively: whether something goes on in a changed cell's area.
+    ///   - seconds: the time since the previous picture.
+    ///   - isLively: whether the area of a changed cell is lively.
     func adapt(seconds: Float, isLively: (Int) -> Bool) {
         let weight = min(1, seconds / Self.timeConstant)
         let noiseWeight = min(1, seconds / Self.noiseTimeConstant)
@@ -151,7 +153,7 @@ final class Background {
         for cell in 0..<layout.count {
             let amount = min(abs(difference.values[cell]), 3 * noise.values[cell] + 1)
             if isChanged.values[cell] {
-                // The light changes behind it, too.
+                // The light also changes behind a moving thing.
                 let expected = light.expected(cell)
                 let changedWeight = isLively(cell) ? livelyWeight : stillWeight
                 usual.values[cell] +=
@@ -176,7 +178,8 @@ final class Background {
         meanNoise = sum / Float(max(1, watchedCount))
     }
 
-    /// How much noisier the picture is than usual, at least 1: a camera that amplifies more has more noise at once.
+    /// How much noisier the picture is than usual, at least 1: a camera's higher gain immediately brings more
+    /// noise.
     private var noiseScale: Float {
         var sum: Float = 0
         let least = meanNoise / 2 + 0.05
@@ -210,7 +213,7 @@ final class Background {
     }
 }
 
-/// Memory for a number for each cell of a small picture.
+/// Memory for one value per cell of a small picture.
 struct CellPlane<Value: BitwiseCopyable>: ~Copyable {
     /// `count` values, which live as long as the plane.
     let values: UnsafeMutablePointer<Value>

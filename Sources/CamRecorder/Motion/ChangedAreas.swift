@@ -3,46 +3,46 @@ import CamPlatform
 
 /// A connected area of changed cells.
 struct ChangedArea {
-    /// Its number in the picture, from 1; the last one is that of all that follow.
+    /// The number of the area in the picture, from 1. All areas beyond the last number share it.
     let label: UInt8
-    /// Cells.
+    /// The number of cells.
     var count = 0
-    /// Of these, the ones that had not changed in the picture before.
+    /// The number of cells that had not changed in the previous picture.
     var gained = 0
-    /// Those that go on changing.
+    /// The number of cells that keep changing.
     var lively = 0
-    /// The mean place of its cells, in cells.
+    /// The mean position of the cells, in cells.
     var center = SIMD2<Float>(0, 0)
-    /// The columns and rows of its first and last cells.
+    /// The first and last columns and rows.
     var left = Int.max
     var top = Int.max
     var right = Int.min
     var bottom = Int.min
-    /// How far its cells are from what is expected, as a multiple of the threshold: at least 1.
+    /// The mean difference of the cells as a multiple of their threshold: at least 1.
     var excess: Float = 0
 
-    /// Whether something goes on in it.
+    /// Whether the area keeps changing.
     var isLively: Bool { lively >= max(2, count / 6) }
 
-    /// The longer side of its box, in cells.
+    /// The longer side of the bounding box, in cells.
     var side: Float { Float(max(right - left, bottom - top) + 1) }
 }
 
 /// Finds the connected areas of changed cells; gaps of a cell connect.
 final class ChangedAreas {
     private let layout: LumaThumbnail.Layout
-    /// The labels of the cells' areas, 0 for unchanged cells: in this picture and in the one before.
+    /// The label of each cell's area, 0 for unchanged cells, in this picture and in the previous one.
     private let labels: CellPlane<UInt8>
     private let formerLabels: CellPlane<UInt8>
-    /// For each label of the picture before, how many of its cells are as usual again.
+    /// For each label of the previous picture, the number of cells that no longer differ.
     private let releases: CellPlane<Int32>
-    /// For each label, whether something goes on in its area.
+    /// For each label, whether its area is lively.
     private let livelinesses: CellPlane<Bool>
     private let pending: CellPlane<Int32>
-    /// The largest, the largest first.
+    /// The largest areas, the largest first.
     private(set) var largest: [ChangedArea] = []
 
-    /// More things than this need not be told apart.
+    /// More areas need not be distinguished.
     private static let mostAreas = 16
     /// Smaller areas are noise.
     private static let fewestCells = 4
@@ -76,13 +76,13 @@ final class ChangedAreas {
         }
     }
 
-    /// Forgets the pictures before.
+    /// Forgets the previous pictures.
     func restart() { labels.fill(0) }
 
-    /// Whether something goes on in a cell's area.
+    /// Whether the area of a cell is lively.
     func isLively(_ cell: Int) -> Bool { livelinesses.values[Int(labels.values[cell])] }
 
-    /// How many cells of an area of the picture before are as usual again.
+    /// The number of cells of an area in the previous picture that no longer differ.
     func released(from area: ChangedArea) -> Int {
         Int(releases.values[Int(area.label)])
     }
@@ -130,44 +130,45 @@ final class ChangedAreas {
 
 // MARK: From picture to picture
 
-/// A changed area from picture to picture. Only one that travels is motion: noise does not last, and light stays where
-/// it is. What travels leaves the place where it was: an area that only grows, shrinks, splits or joins another does not.
+/// A changed area, followed from picture to picture. Only a traveling area is motion: noise does not last,
+/// and light does not travel. A traveling thing leaves its former place; an area that only grows, shrinks,
+/// splits or joins another does not.
 struct Traveler {
     /// When it was first seen, or began to move again after a rest.
     private(set) var start: Instant
     /// When it was last seen.
     private(set) var latest: Instant
-    /// When it was last seen at another place than before.
+    /// When it was last seen at a new place.
     private(set) var latestMove: Instant
-    /// How often it was seen.
+    /// The number of pictures in which it was seen.
     private var sightings = 1
-    /// Its last appearance.
+    /// Its latest appearance.
     private(set) var area: ChangedArea
-    /// Its largest appearance, and when that was.
+    /// Its largest appearance, and the time of that appearance.
     private(set) var largest: ChangedArea
     private(set) var largestTime: Instant
     /// The greatest `ChangedArea.excess`.
     private(set) var excess: Float
-    /// Whether it went somewhere, rather than to and fro.
+    /// Whether it traveled in one direction, rather than back and forth.
     private(set) var hasTraveled = false
 
-    /// How often it was a step further.
+    /// The number of steps that it took.
     private var steps = 0
     private let origin: SIMD2<Float>
     private var place: SIMD2<Float>
     private var path: Float = 0
-    /// Cells that it took and left since it was at `place`.
+    /// The cells that it covered and released since it was at `place`.
     private var (gained, released) = (0, 0)
-    /// Cells a second.
+    /// In cells per second.
     private var velocity = SIMD2<Float>(0, 0)
 
-    /// Smaller moves of the middle are noise at an area's edge. In cells.
+    /// Smaller moves of the center are noise at an area's edge. In cells.
     private static let step: Float = 0.75
-    /// Something that did not move for longer begins to move again.
+    /// A thing that rested for longer begins a new movement.
     private static let rest = Duration.seconds(2)
-    /// What travels is at least so far from where it began, as a part of the way that it took.
+    /// The least distance of a traveling thing from its origin, as a part of its path.
     private static let leastStraightness: Float = 0.6
-    /// A square exchanges its side times the way that it moves along one.
+    /// The least exchange of cells, relative to that of a square: its side times its way.
     private static let leastExchange: Float = 0.4
     private static let (fewestSightings, fewestSteps) = (4, 3)
 
@@ -178,7 +179,7 @@ struct Traveler {
         excess = area.excess
     }
 
-    /// How far an area is from where it should be now, in cells.
+    /// The distance of an area from the expected place, in cells.
     func distance(to area: ChangedArea, at time: Instant) -> Float {
         let expected = self.area.center + velocity * Float((time - latest).inSeconds)
         return length(area.center - expected)
@@ -189,8 +190,8 @@ struct Traveler {
         (gained, released) = (0, 0)
     }
 
-    /// Notes where it is.
-    /// - Parameter released: cells of its former area that are as usual again.
+    /// Records its new place.
+    /// - Parameter released: the number of cells of its former area that no longer differ.
     mutating func follow(_ area: ChangedArea, released: Int, at time: Instant) {
         let seconds = Float(max(0.001, (time - latest).inSeconds))
         velocity = (velocity + (area.center - self.area.center) / seconds) / 2
@@ -198,7 +199,7 @@ struct Traveler {
         sightings += 1
         excess = max(excess, area.excess)
         if area.count > largest.count { (largest, largestTime) = (area, time) }
-        // What is still is where it was, however its edges are seen.
+        // A still thing has not moved, even if its edges seem to.
         guard area.isLively else { return rest(at: area.center) }
         let way = length(area.center - place)
         (gained, self.released) = (gained + area.gained, self.released + released)

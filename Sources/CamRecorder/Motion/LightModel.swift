@@ -1,21 +1,22 @@
 import CamPictures
 
-/// What the background would look like in the light of a picture.
+/// Predicts the background in the light of a picture.
 ///
-/// Light differs from things in three ways, from the whole to the part: exposure and black level change all cells by
-/// one gain and one offset; mains flicker changes whole rows, because sensors read row after row; lamps and clouds change
-/// a neighbourhood by a gain. A thing that moves is smaller than a neighbourhood, or has edges.
+/// Light changes pictures in three ways, from the whole to the part. Exposure and black level change all
+/// cells by one gain and one offset. Mains flicker changes whole rows, because sensors read row after row.
+/// Lamps and clouds change a neighborhood by a gain. A moving thing is smaller than a neighborhood, or has
+/// edges.
 final class LightModel {
     private let layout: LumaThumbnail.Layout
-    /// In steps.
+    /// The level of black, in steps.
     private let black: Int32
-    /// In steps above black; 0 for ignored cells.
+    /// The luma of the latest picture, in steps above black; 0 for ignored cells.
     private let now: CellPlane<Int32>
     private let predicted: CellPlane<Int32>
     private let deviations: CellPlane<Float>
     /// The sums of each column's unchanged cells within reach.
     private let columnSums: CellPlane<SIMD4<Int32>>
-    /// How far a neighbourhood reaches, in cells.
+    /// The reach of a neighborhood, in cells.
     private let reach: Int
     /// How much brighter the last picture was exposed than the background.
     private(set) var gain: Float = 1
@@ -24,7 +25,7 @@ final class LightModel {
     /// Keeps the noise of dark cells from making gains, in steps for each cell.
     private static let darkness: Float = 2 * steps
 
-    /// - Parameter black: in levels.
+    /// - Parameter black: the level of black.
     init(_ layout: LumaThumbnail.Layout, black: Int) {
         self.layout = layout
         self.black = Int32(black * LumaThumbnail.stepsPerLevel)
@@ -35,16 +36,16 @@ final class LightModel {
         reach = max(1, min(layout.columns, layout.rows) / 10)
     }
 
-    /// What a cell shows, in levels above black.
+    /// The luma of a cell, in levels above black.
     func current(_ cell: Int) -> Float { Float(now.values[cell]) / Self.steps }
 
-    /// What the background would show, in levels above black.
+    /// The predicted luma of the background, in levels above black.
     func expected(_ cell: Int) -> Float { current(cell) - deviations.values[cell] }
 
-    /// The difference between the two, in levels.
+    /// The difference between `current` and `expected`, in levels.
     func deviation(_ cell: Int) -> Float { deviations.values[cell] }
 
-    /// Takes a picture in.
+    /// Reads a picture.
     func show(_ picture: LumaThumbnail, _ isIgnored: borrowing CellPlane<Bool>) {
         for cell in 0..<layout.count {
             now.values[cell] = isIgnored.values[cell] ? 0 : max(0, Int32(picture.cells[cell]) - black)
@@ -74,7 +75,7 @@ final class LightModel {
         }
         for row in 0..<layout.rows { fitRow(row, isIgnored, isChanged) }
         fitNeighbourhoods(darkest: darkest, brightest: max(darkest, brightest), isIgnored, isChanged)
-        // What was too bright or too dark for the sensor is only known to be at least as bright or as dark.
+        // Of cells that were too bright or too dark for the sensor, only a bound of the luma is known.
         for cell in 0..<layout.count {
             let level = usual.values[cell]
             if level >= brightestUsual - Self.clippingMargin, deviations.values[cell] > 0 {
@@ -92,7 +93,7 @@ final class LightModel {
         var gain: Float = 1
         /// In levels.
         var offset: Float = 0
-        /// The mean deviation of cells that follow it, in levels.
+        /// The mean deviation of the fitted cells, in levels.
         var tolerance: Float = .infinity
     }
 
@@ -138,7 +139,7 @@ final class LightModel {
         return sum / max(1, count)
     }
 
-    /// Scales a row's prediction to what most of its cells show.
+    /// Scales a row's prediction to match most of its cells.
     private func fitRow(
         _ row: Int, _ isIgnored: borrowing CellPlane<Bool>, _ isChanged: borrowing CellPlane<Bool>
     ) {
@@ -165,7 +166,8 @@ final class LightModel {
         for cell in cells { predicted.values[cell] = Int32(min(65535, gain * Float(predicted.values[cell]))) }
     }
 
-    /// Computes the deviations from predictions that are scaled to what the unchanged cells of each neighbourhood show.
+    /// Computes the deviations from the prediction, which is first scaled to match the unchanged cells of
+    /// each neighborhood.
     private func fitNeighbourhoods(
         darkest: Int32, brightest: Int32, _ isIgnored: borrowing CellPlane<Bool>,
         _ isChanged: borrowing CellPlane<Bool>
@@ -196,7 +198,7 @@ final class LightModel {
         }
     }
 
-    /// Adds a row's unchanged cells to the columns' sums: what they show, what was predicted, and how many they are.
+    /// Adds a row's unchanged cells to the columns' sums: their luma, their prediction, and their number.
     private func addRow(
         _ row: Int, _ sign: Int32, _ isIgnored: borrowing CellPlane<Bool>,
         _ isChanged: borrowing CellPlane<Bool>
@@ -209,7 +211,7 @@ final class LightModel {
         }
     }
 
-    /// The light of a neighbourhood, from the sums of its unchanged cells; 1 if these are too few.
+    /// The gain of a neighborhood, from the sums of its unchanged cells; 1 if too few cells are unchanged.
     private static func gain(_ sum: SIMD4<Int32>, of count: Int) -> Float {
         guard 4 * Int(sum[2]) >= count else { return 1 }
         let dark = darkness * Float(sum[2])

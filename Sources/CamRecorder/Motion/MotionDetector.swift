@@ -2,15 +2,15 @@ import CamPictures
 import CamPlatform
 import Glibc
 
-/// Tells from small pictures when something moves.
+/// Detects motion in small pictures.
 ///
-/// Sensor noise, light, flicker and a camera's hunt for an exposure change the picture as well. So a picture is compared
-/// with the background in its own light (`Background`), and what is left counts only if it is connected (`ChangedAreas`)
-/// and travels (`Traveler`).
+/// Sensor noise, light, flicker and an automatic exposure change the picture as well. A picture is therefore
+/// compared with the background in the picture's light (`Background`), and a difference counts only if it is
+/// connected (`ChangedAreas`) and travels (`Traveler`).
 ///
-/// One thread at a time may use it. It allocates nothing for a picture.
+/// One thread at a time may use it. It allocates nothing per picture.
 public final class MotionDetector {
-    /// What a picture shows.
+    /// The result of looking at a picture.
     public enum Finding: Sendable, Hashable {
         /// Nothing moves, or the background is not known yet.
         case still
@@ -30,31 +30,32 @@ public final class MotionDetector {
     private var latest: Instant?
     /// When learning the background began; nil once it is known.
     private var learningSince: Instant?
-    /// The part of the picture before that had changed; nil if that is not known.
+    /// The changed part of the previous picture; nil if unknown.
     private var formerShare: Float?
-    /// The exposure of the picture before; nil if that is not known.
+    /// The exposure of the previous picture; nil if unknown.
     private var formerGain: Float?
 
-    /// A background needs so many pictures, over at least so long.
+    /// Learning a background takes at least this many pictures and this much time.
     private static let (fewestPictures, leastLearning) = (5, Duration.milliseconds(400))
-    /// After a longer gap the background may be another.
+    /// After a longer gap the background may have changed.
     private static let longestGap = Duration.seconds(10)
-    /// If more of the picture changes, it is another picture, or another light.
+    /// If a larger part of the picture changes, the scene or the light has changed.
     private static let largestShare: Float = 0.3
-    /// If so much more of it changes from one picture to the next, it is the light: things come in bit by bit.
+    /// If the changed part grows by more than this from one picture to the next, the light has changed:
+    /// things come in bit by bit.
     private static let largestRise: Float = 0.05
-    /// If the exposure changes by so much at the same time, as the logarithm of a gain, this rise is enough.
+    /// If the exposure changes at the same time, by this logarithm of a gain, a smaller rise is enough.
     private static let (gainStep, riseWithGain): (Float, Float) = (0.02, 0.01)
     private static let mostTravelers = 24
-    /// Something hidden for longer is another thing.
+    /// A thing that reappears after a longer time counts as another thing.
     private static let longestHidden = Duration.milliseconds(700)
-    /// An event ends if nothing has moved for so long.
+    /// An event ends if nothing has moved for this long.
     private static let calm = Duration.seconds(2)
 
     /// - Parameters:
-    ///   - part: what thumbnails show.
+    ///   - part: the part of the picture that thumbnails show.
     ///   - black: the pictures' level of black.
-    ///   - mask: what to ignore.
+    ///   - mask: the parts of the picture to ignore.
     public init(
         _ part: WatchedPart, black: Int = 16, sensitivity: MotionSensitivity = .usual,
         mask: MotionMask? = nil
@@ -70,7 +71,8 @@ public final class MotionDetector {
         travelers.reserveCapacity(Self.mostTravelers)
     }
 
-    /// Forgets the background, because other pictures follow, such as those of a camera that was away.
+    /// Forgets the background, because the next pictures may show something else, such as after a camera was
+    /// away.
     /// - Returns: the event that this ends.
     @discardableResult public func restart() -> MotionEvent? {
         latest = nil
@@ -107,7 +109,7 @@ public final class MotionDetector {
         return finding(at: time)
     }
 
-    /// Whether the picture that the background has looked at is another one, or in another light.
+    /// Whether the scene or the light has changed.
     private var isOtherLight: Bool {
         let share = background.changedShare
         guard let formerShare, let formerGain else { return share > Self.largestShare }
@@ -123,7 +125,7 @@ public final class MotionDetector {
         return ended.map(Finding.ended) ?? .still
     }
 
-    /// Begins with another background.
+    /// Begins to learn another background.
     private func learn(_ picture: LumaThumbnail, at time: Instant) {
         travelers.removeAll(keepingCapacity: true)
         areas.restart()
@@ -133,9 +135,9 @@ public final class MotionDetector {
         (formerShare, formerGain) = (nil, nil)
     }
 
-    /// Gives each area to the traveler that it is nearest to.
+    /// Assigns each area to the nearest traveler.
     private func follow(at time: Instant, after before: Instant) {
-        // At a low rate, things are seen that seldom.
+        // At a low rate, things are seen less often.
         let longestHidden = max(Self.longestHidden, (time - before) * 5 / 2)
         travelers.removeAll { time - $0.latest > longestHidden }
         for area in areas.largest {
@@ -196,19 +198,19 @@ public final class MotionDetector {
 
 // MARK: What counts
 
-/// How small and how faint a thing may be that counts as motion.
+/// How small and how faint a moving thing may be to count as motion.
 ///
-/// The same things are followed whatever the sensitivity, which only decides which of them count: more sensitive never
-/// sees less.
+/// Every sensitivity follows the same things and only decides which of them count, so a higher sensitivity
+/// never finds less.
 public struct MotionSensitivity: Sendable, Hashable {
-    /// From 1, only large and clear things, to 10.
+    /// From 1 (only large and clear things) to 10 (also small and faint ones).
     public static let levels = 1...10
     /// 5.
     public static let usual = MotionSensitivity(level: 5)
 
     /// The fewest cells of 14,400.
     let leastArea: Float
-    /// The least `ChangedArea.excess`.
+    /// The smallest `ChangedArea.excess`.
     let leastExcess: Float
 
     private init(level: Int) {
@@ -217,7 +219,7 @@ public struct MotionSensitivity: Sendable, Hashable {
         leastExcess = 1 + steps * 0.09
     }
 
-    /// Nil outside 1 … 10.
+    /// Creates a sensitivity; nil outside 1 … 10.
     public init?(_ level: Int) {
         guard Self.levels.contains(level) else { return nil }
         self.init(level: level)
@@ -230,7 +232,7 @@ public struct MotionSensitivity: Sendable, Hashable {
     }
 }
 
-/// From when to when something moved, and where it was largest.
+/// A movement: its start and end, and its largest extent.
 public struct MotionEvent: Sendable, Hashable {
     /// A rectangle in the picture, in pixels.
     public struct Place: Sendable, Hashable {
@@ -249,11 +251,11 @@ public struct MotionEvent: Sendable, Hashable {
     public internal(set) var start: Instant
     /// The capture time of the last picture in which it moved.
     public internal(set) var end: Instant
-    /// The largest part of the picture that changed by it, 0 … 1.
+    /// The largest part of the picture that changed, 0 … 1.
     public internal(set) var peak: Double
-    /// The capture time of that picture.
+    /// The capture time of the picture with the largest change.
     public internal(set) var peakTime: Instant
-    /// Where it was then.
+    /// The place of the largest change.
     public internal(set) var place: Place
 
     /// An event.
@@ -264,16 +266,16 @@ public struct MotionEvent: Sendable, Hashable {
 
 /// The part of a camera's pictures that is watched.
 public struct WatchedPart: Sendable, Hashable {
-    /// The part's.
+    /// The size of the part.
     public let size: PictureSize
-    /// Columns to the left of it.
+    /// Columns to the left of the part.
     public let x: Int
-    /// Rows above it.
+    /// Rows above the part.
     public let y: Int
-    /// The camera's.
+    /// The size of the camera's pictures.
     public let whole: PictureSize
 
-    /// All of it.
+    /// Watches the whole picture.
     public init(_ whole: PictureSize) { self.init(whole, x: 0, y: 0, of: whole) }
 
     /// A part that lies within the whole.

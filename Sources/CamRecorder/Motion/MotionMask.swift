@@ -4,7 +4,7 @@ import CamPlatform
 import Decoder
 import Containers
 
-/// The parts of a picture in which motion does not count. A mask has any size and is stretched to the picture's.
+/// The parts of a picture in which motion does not count. A mask of any size is stretched to the picture.
 public struct MotionMask: Sendable, Hashable {
     private let width: Int
     private let height: Int
@@ -21,7 +21,7 @@ public struct MotionMask: Sendable, Hashable {
         (width, height, self.levels) = (size.width, size.height, levels)
     }
 
-    /// Whether it ignores everything.
+    /// Whether the mask ignores everything.
     public var isEmpty: Bool { levels.allSatisfy { $0 < Self.leastLevel } }
 
     /// Whether the middle of a part's cell is ignored.
@@ -46,7 +46,7 @@ extension MotionMask {
     private static let mostBytes = 64 << 20
 
     /// Reads a PGM or PNG picture.
-    /// - Throws: if it cannot be read, is no such picture, or ignores everything.
+    /// - Throws: an error if the file cannot be read, is no such picture, or ignores everything.
     public init(path: String) throws(InputError) {
         let bytes = try Self.read(path)
         let mask: MotionMask?
@@ -64,7 +64,7 @@ extension MotionMask {
         self = mask
     }
 
-    /// Nil if it is another file.
+    /// Returns nil if the bytes are no PGM or PNG picture.
     private static func picture(_ bytes: [UInt8]) throws(MotionMaskError) -> MotionMask? {
         if let mask = try MotionMask(pgm: bytes) { return mask }
         return try png(bytes)
@@ -97,9 +97,9 @@ extension MotionMask {
 public enum MotionMaskError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The header is not a picture's.
     case badHeader
-    /// There are fewer pixels than the header says, or what follows are none.
+    /// The file has fewer pixels than its header says, or something else in their place.
     case incomplete
-    /// A decoder refused it; the text says why.
+    /// A decoder rejected the file, for the reason given.
     case undecodable(String)
 
     public var description: String {
@@ -149,7 +149,7 @@ private struct PGMReader {
 
     var count: Int { rest.count }
 
-    /// A number in digits, after white space and comments; nil if there is none, or one beyond 65535.
+    /// Reads a number in digits, after white space and comments; nil without a number, or beyond 65535.
     mutating func number() -> Int? {
         skipSpace()
         var (value, digits) = (0, 0)

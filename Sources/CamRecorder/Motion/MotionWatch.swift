@@ -3,21 +3,21 @@ import CamPlatform
 import Encoder
 import Synchronization
 
-/// Watches a recording's pictures for motion, and triggers the rings for as long as there is any.
+/// Watches a recording's pictures for motion, and triggers the rings during motion.
 ///
-/// Belongs to the encode thread, which looks at a picture once the encoder has it. At most some ten pictures a second
-/// are looked at; the others cost nothing here.
+/// Belongs to the encode thread, which looks at a picture after passing it to the encoder. It looks at about
+/// ten pictures a second; the others cost nothing.
 final class MotionWatch {
     let log = MotionLog()
     private let plan: MotionPlan
     private let control: RecordingControl
     private var detector: MotionDetector?
-    /// A copy, because the encoder's is for the next picture while this one is encoded.
+    /// A copy, because the encoder reuses its own thumbnail for the next picture.
     private var picture: LumaThumbnail?
-    /// The format and the source generation that the detector is for.
+    /// The picture format and the source generation of the detector.
     private var format: PictureFormat?
     private var run = 0
-    /// The capture time of the copy if it has not been looked at.
+    /// The capture time of the copy, until `look` has looked at it.
     private var pending: Instant?
     private var latest: Instant?
     /// The last movement that triggered.
@@ -28,7 +28,8 @@ final class MotionWatch {
 
     init(_ plan: MotionPlan, control: RecordingControl) { (self.plan, self.control) = (plan, control) }
 
-    /// Takes a copy of the picture's thumbnail, if it is to be looked at. Every encoder's is the same: the first counts.
+    /// Copies the picture's thumbnail if the picture is due. All encoders make the same thumbnail; the first
+    /// is used.
     func take(_ thumbnail: LumaThumbnail, of buffer: borrowing PixelBuffer) {
         follow(buffer)
         let time = buffer.timestamp
@@ -46,7 +47,8 @@ final class MotionWatch {
         case .moving(let event):
             log.note(event)
             control.holdEvent()
-            // The calm after a movement is part of the event, but the time after the event counts from the movement.
+            // The calm after a movement is part of the event, but a ring's time after the event counts from
+            // the movement.
             guard event.end != triggered else { return }
             triggered = event.end
             control.trigger()
@@ -54,7 +56,7 @@ final class MotionWatch {
         }
     }
 
-    /// Ends the event that lasts, because no picture follows.
+    /// Ends the current event, because no picture follows.
     func finish() {
         if let event = detector?.restart() { end(event, at: latest ?? event.end) }
     }
@@ -83,7 +85,7 @@ final class MotionWatch {
 }
 
 extension PictureFormat {
-    /// The luma of black; RGB has no range of its own.
+    /// The luma of black. For RGB it is 0.
     fileprivate var blackLevel: Int {
         if case .rgb = pixelFormat.arrangement { return 0 }
         return color.range == .limited ? 16 : 0
@@ -93,19 +95,19 @@ extension PictureFormat {
 /// How a recording watches for motion.
 public struct MotionPlan: Sendable, Hashable {
     public let sensitivity: MotionSensitivity
-    /// What to ignore; nil to watch everything.
+    /// The parts to ignore; nil to watch everything.
     public let mask: MotionMask?
     /// The part of the camera's picture that is recorded; nil for all of it.
     public let crop: CropRectangle?
 
-    /// Watches pictures with a sensitivity, but for what a mask ignores.
+    /// Watches pictures with a sensitivity, except for the parts that a mask ignores.
     public init(
         sensitivity: MotionSensitivity = .usual, mask: MotionMask? = nil, crop: CropRectangle? = nil
     ) {
         (self.sensitivity, self.mask, self.crop) = (sensitivity, mask, crop)
     }
 
-    /// What thumbnails of a camera's pictures show.
+    /// The part of a camera's pictures that thumbnails show.
     func part(of whole: PictureSize) -> WatchedPart {
         crop.map { WatchedPart($0.size, x: $0.x, y: $0.y, of: whole) } ?? WatchedPart(whole)
     }
@@ -113,7 +115,7 @@ public struct MotionPlan: Sendable, Hashable {
 
 // MARK: What was seen
 
-/// The motion that a recording has seen; safe to use from any thread.
+/// The motion detected in a recording. Safe to use from any thread.
 public final class MotionLog: Sendable {
     private let state = Mutex(State())
 
@@ -124,15 +126,15 @@ public final class MotionLog: Sendable {
         var count = 0
     }
 
-    /// What it holds.
+    /// The log's content at one moment.
     public struct Content: Sendable {
         /// The capture time of the first picture; nil before that.
         public let start: Instant?
-        /// The events, the one that lasts included.
+        /// The number of events, including the current one.
         public let count: Int
-        /// The latest of them, in order.
+        /// The latest events, in order.
         public let events: [MotionEvent]
-        /// Whether the last one lasts.
+        /// Whether the last event still lasts.
         public let isMoving: Bool
     }
 
@@ -150,10 +152,10 @@ public final class MotionLog: Sendable {
         }
     }
 
-    /// Notes the time of the first picture.
+    /// Records the time of the first picture.
     func begin(at time: Instant) { state.withLock { $0.start = $0.start ?? time } }
 
-    /// Notes an event that begins or lasts.
+    /// Records an event that begins or continues.
     func note(_ event: MotionEvent) {
         state.withLock {
             if $0.current == nil { $0.count += 1 }
@@ -161,7 +163,7 @@ public final class MotionLog: Sendable {
         }
     }
 
-    /// Notes an event that is over.
+    /// Records an event that has ended.
     func end(_ event: MotionEvent) {
         state.withLock {
             $0.current = nil

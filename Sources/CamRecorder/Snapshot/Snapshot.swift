@@ -14,7 +14,7 @@ public struct Snapshot: Sendable {
     /// Whether the coded samples are the camera's own.
     public let isCamerasOwn: Bool
 
-    /// What to make of a picture.
+    /// How to write a picture to a file.
     public struct Form: Sendable, Hashable {
         /// The file's format.
         public var format: Format
@@ -35,7 +35,7 @@ public struct Snapshot: Sendable {
     public enum Format: String, Sendable, Hashable, CaseIterable {
         case jpeg, png
 
-        /// The format that a file's name says: `.jpg`, `.jpeg` or `.png`; nil for any other.
+        /// The format for a file name ending in `.jpg`, `.jpeg` or `.png`; nil for any other name.
         public init?(path: String) {
             let name = path.lowercased()
             if name.hasSuffix(".jpg") || name.hasSuffix(".jpeg") {
@@ -71,15 +71,15 @@ struct SnapshotMaker {
     /// The format of the pictures.
     var format: PictureFormat { converter.format }
 
-    /// Takes a picture, and finds out whether it is whole.
+    /// Takes a picture, and checks whether it is intact.
     /// - Returns: its mean brightness, 0 to 255.
     func take(_ picture: borrowing PixelBuffer) throws(ConversionError) -> Double {
         try converter.convert(picture)
         return converter.meanLuma
     }
 
-    /// Returns the file of the picture that was taken last.
-    /// - Parameter picture: that picture.
+    /// Returns the file of the latest picture.
+    /// - Parameter picture: the latest picture, which `take` has taken.
     func make(
         of picture: borrowing PixelBuffer, time: WallTime, exposure: Exposure?
     ) throws(ImageError) -> Snapshot {
@@ -97,8 +97,8 @@ struct SnapshotMaker {
         return Snapshot(bytes: bytes, time: time, isCamerasOwn: false)
     }
 
-    /// The camera's bytes as a standard file; nil for other formats, and for bytes that only decoders understand, such as
-    /// with padding between segments.
+    /// The camera's bytes as a standard file; nil for other formats, and for bytes that are not a standard
+    /// file, such as with padding between segments.
     private func camerasOwn(_ picture: borrowing PixelBuffer, _ metadata: ExifMetadata) -> [UInt8]? {
         guard form.format == .jpeg, form.quality == nil, format.pixelFormat.arrangement == .jpeg else {
             return nil

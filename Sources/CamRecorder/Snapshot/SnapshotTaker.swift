@@ -14,15 +14,16 @@ public struct SnapshotTaker {
     private var maker: SnapshotMaker?
     /// Damaged pictures since the last good one.
     private var damagedCount = 0
-    /// The pictures looked at, and what the last of them said about the exposure.
+    /// The number of intact pictures so far.
     public private(set) var pictureCount = 0
-    /// What the last picture said about the exposure.
+    /// The judgment of the exposure in the latest picture.
     public private(set) var verdict = ExposureSettling.Verdict.settling
 
-    /// A camera that sends only such pictures for ten seconds at 30 frames a second will not recover.
+    /// A camera that sends only damaged pictures for ten seconds at 30 frames per second will not recover.
     static let mostDamaged = 300
 
-    /// - Parameter settle: how long a camera's exposure may take, from its first picture on; zero to take that one.
+    /// - Parameter settle: how long a camera's exposure may take, from the first picture; zero to take the
+    ///   first picture.
     public init(_ form: Snapshot.Form, settle: Duration, clock: any TimeSource = SystemTime()) {
         (self.form, self.clock) = (form, clock)
         settling = ExposureSettling(bound: settle)
@@ -30,7 +31,7 @@ public struct SnapshotTaker {
 
     /// Takes a picture from a stream that has started, and stops it.
     public mutating func take(from stream: any CaptureStream) throws(SnapshotError) -> Snapshot {
-        // A test picture or a file has nothing that settles.
+        // Test pictures and files have no exposure to settle.
         if !stream.takesTimeToStart { settling = ExposureSettling(bound: .zero) }
         defer { stream.stop() }
         while true {
@@ -46,7 +47,7 @@ public struct SnapshotTaker {
         }
     }
 
-    /// Looks at a picture, and returns whether it is the one.
+    /// Judges a picture, and returns whether to use it.
     private mutating func isWanted(
         _ picture: borrowing PixelBuffer, of stream: any CaptureStream
     ) throws(SnapshotError) -> Bool {
@@ -92,16 +93,17 @@ public struct SnapshotTaker {
 
 /// Decides from the brightness of a camera's pictures when its automatic exposure has settled.
 ///
-/// It compares the means of three windows of six pictures each. Lights that flicker at twice the mains' frequency make
-/// the brightness swing with a period of two, three, five or six pictures, which a window evens out. Slower swings, as
-/// of an exposure that hunts for its value, show up as a difference between at least two of the three. Where the first
-/// six pictures are equally bright, and neither dark nor dazzling, the camera has nothing to settle.
+/// It compares the means of three windows of six pictures each. Lights that flicker at twice the mains
+/// frequency make the brightness swing with a period of two, three, five or six pictures, which a window
+/// averages out. A slower swing, such as of an exposure that hunts for its value, differs between at least
+/// two of the three windows. If the first six pictures are equally bright, and neither dark nor dazzling, the
+/// exposure has already settled.
 public struct ExposureSettling {
-    /// What the pictures so far say.
+    /// The judgment of the pictures so far.
     public enum Verdict: Sendable, Hashable {
         case settling
         case settled
-        /// The brightness still changes, but there was enough time.
+        /// The brightness still changes, but the time is over.
         case timedOut
     }
 
@@ -113,15 +115,16 @@ public struct ExposureSettling {
     static let windowCount = 3
     /// Levels of 255: noise moves a picture's mean by much less, and nobody sees the difference.
     static let tolerance = 1.5
-    /// Even an exposure that hunts, at the turn of its swing, changes more within six pictures.
+    /// Even a hunting exposure, at the turn of its swing, changes more within six pictures.
     static let sameness = 0.25
-    /// Cameras send some pictures that are dark or green before their sensor works: at a low rate too few have come
-    /// when the time is over.
+    /// Cameras send some dark or green pictures before their sensor works. At a low rate, these may be all
+    /// that came in time.
     static let fewest = 5
-    /// The brightness that an automatic exposure aims at; outside it, it may only not have begun.
+    /// The brightness that an automatic exposure aims at. Outside this range, the exposure may not have begun
+    /// to adapt.
     static let wellExposed = 64.0...192
 
-    /// - Parameter bound: the time from the first picture after which nothing is waited for; zero to take the first.
+    /// - Parameter bound: the longest wait, from the first picture; zero to take the first picture.
     public init(bound: Duration) {
         self.bound = bound
         lumas.reserveCapacity(Self.windowLength * Self.windowCount)
@@ -129,8 +132,8 @@ public struct ExposureSettling {
 
     /// Judges the next picture.
     /// - Parameters:
-    ///   - luma: its mean brightness, 0 to 255.
-    ///   - time: when it was captured.
+    ///   - luma: the picture's mean brightness, 0 to 255.
+    ///   - time: the picture's capture time.
     public mutating func judge(luma: Double, at time: Instant) -> Verdict {
         guard bound > .zero else { return .settled }
         if lumas.count == Self.windowLength * Self.windowCount { lumas.removeFirst() }
@@ -139,13 +142,13 @@ public struct ExposureSettling {
         self.start = start
         if isSteady || hadSettledBefore { return .settled }
         guard lumas.count >= Self.fewest, time - start >= bound else { return .settling }
-        // At a low rate there are too few for windows.
+        // At a low rate there are too few pictures for windows.
         return range <= Self.tolerance ? .settled : .timedOut
     }
 
     private var range: Double { (lumas.max() ?? 0) - (lumas.min() ?? 0) }
 
-    /// Whether the first pictures are as an exposure that has settled makes them.
+    /// Whether the first pictures show a settled exposure.
     private var hadSettledBefore: Bool {
         lumas.count == Self.windowLength && range <= Self.sameness
             && lumas.allSatisfy(Self.wellExposed.contains)

@@ -3,12 +3,13 @@ import CamPictures
 import CamPlatform
 import Encoder
 
-/// One snapshot of a running recording, on a thread of its own: waits for a picture, makes it a file, and sends that.
+/// Takes one snapshot of a running recording, on its own thread: waits for a picture, makes a file of it, and
+/// sends the file.
 final class SnapshotTask: FileTask {
     private let stills: StillRequest
     private let format: Snapshot.Format
     private let camera: String
-    /// Whether capture times are those of this machine's clock.
+    /// Whether capture times use this machine's clock.
     private let isLive: Bool
     private let isUTC: Bool
     private let program: String
@@ -20,11 +21,11 @@ final class SnapshotTask: FileTask {
     private static let mostTries = 10
 
     /// - Parameters:
-    ///   - camera: its name, for the metadata.
-    ///   - isLive: whether capture times are those of this machine's clock.
+    ///   - camera: the camera's name, for the metadata.
+    ///   - isLive: whether capture times use this machine's clock.
     ///   - isUTC: whether times in the file are UTC instead of local time.
     ///   - program: for the file's metadata.
-    ///   - permit: held until the end, whether it is run or not.
+    ///   - permit: held as long as the task exists.
     init(
         _ stills: StillRequest, _ format: Snapshot.Format, camera: String, isLive: Bool = true,
         isUTC: Bool = false, program: String, permit: TaskLimit.Permit? = nil
@@ -85,8 +86,8 @@ struct SnapshotDesk: Sendable {
         isLive = recording.isLive
     }
 
-    /// Begins one.
-    /// - Returns: nil while another is being taken.
+    /// Begins a snapshot.
+    /// - Returns: nil while another snapshot is being taken.
     func begin(_ format: Snapshot.Format) -> SnapshotTask? {
         guard let permit = limit.permit() else { return nil }
         return SnapshotTask(

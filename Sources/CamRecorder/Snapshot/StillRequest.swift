@@ -2,12 +2,13 @@ import CamPictures
 import Synchronization
 import CamPlatform
 
-/// Hands a copy of one picture from the capture thread to another thread, which asks for it.
+/// Hands a copy of one picture from the capture thread to another thread on request.
 ///
-/// While nobody asks, a picture costs one look at a flag. The capture thread allocates nothing: it first says how long a
-/// picture is, and copies the next one into the memory that the other thread then provides.
+/// Without a request, a picture costs one look at a flag. The capture thread allocates nothing: it first
+/// reports the length of a picture, and then copies the next picture into memory that the other thread
+/// provides.
 final class StillRequest: @unchecked Sendable {
-    // Safe to share: all mutable state is accessed with the lock held, but for the flag.
+    // Safe to share: all mutable state is accessed with the lock held, except the atomic flag.
     private let monitor = Monitor()
     private let isWanted = Atomic<Bool>(false)
     private var state = State.idle
@@ -22,15 +23,15 @@ final class StillRequest: @unchecked Sendable {
         case measured(InlineArray<3, Int>)
         /// The next picture is wanted.
         case copying
-        /// It is there.
+        /// The picture is copied.
         case copied
-        /// It is longer than the room.
+        /// The picture is longer than the room.
         case tooLong
         /// No more pictures come.
         case over
     }
 
-    /// A picture, in memory of its own.
+    /// A copied picture, in its own memory.
     struct Still: ~Copyable {
         let picture: PixelBuffer
         let exposure: Exposure?
@@ -39,7 +40,7 @@ final class StillRequest: @unchecked Sendable {
     /// Compressed pictures differ in length.
     private static let slack = 2
 
-    /// Shows a picture of the source, which is copied if it is wanted. Called by the capture thread.
+    /// Offers a picture of the source, which is copied on request. Called by the capture thread.
     /// - Parameter exposure: asks the camera; called only for a picture that is copied.
     func offer(_ picture: borrowing PixelBuffer, exposure: () -> Exposure?) {
         guard isWanted.load(ordering: .acquiring) else { return }
@@ -71,7 +72,7 @@ final class StillRequest: @unchecked Sendable {
         monitor.signal()
     }
 
-    /// Whether there is memory for a picture, which only a request needs.
+    /// Whether memory for a picture is allocated: only during a request.
     var hasRoom: Bool { monitor.withLock { room != nil } }
 
     /// Ends every wait: no more pictures come.
@@ -91,7 +92,7 @@ final class StillRequest: @unchecked Sendable {
                 return nil
             }
             guard let isCopied = copyNext(into: room, until: deadline) else { return nil }
-            // A picture longer than twice the last one is rare: the next one tells.
+            // A picture longer than twice the previous one is rare, so measure again.
             guard isCopied else { continue }
             var still: Still?
             monitor.withLock {
@@ -101,7 +102,7 @@ final class StillRequest: @unchecked Sendable {
         }
     }
 
-    /// Gives up the memory and what is in it.
+    /// Releases the memory and its picture.
     private func forget() {
         monitor.withLock {
             copy = nil
@@ -118,7 +119,7 @@ final class StillRequest: @unchecked Sendable {
         }
     }
 
-    /// - Returns: whether the picture fitted; nil if none came.
+    /// - Returns: whether the picture fit; nil if none came.
     private func copyNext(into room: PixelBufferPool, until deadline: Instant) -> Bool? {
         monitor.withLock {
             self.room = room

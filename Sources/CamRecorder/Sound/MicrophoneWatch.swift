@@ -1,39 +1,39 @@
 import CamPlatform
 import CamSound
 
-/// Decides what is said about a microphone: each trouble once, and that it is over once it is heard again. One that comes
-/// and goes is mentioned ever more rarely.
+/// Decides what to report about a microphone: each problem once, and its end when the microphone is heard
+/// again. Recurring problems are reported less and less often.
 struct MicrophoneWatch {
     private let name: String
-    /// Whether the trouble that there is was reported; nil if there is none.
+    /// Whether the current problem was reported; nil without a problem.
     private var isTroubleTold: Bool?
     private var messages = MessageLimit()
     private var quietTime = Duration.zero
     private var saysMute = true
     private var toldRate: Int?
-    /// Until then a microphone may be silent, because nothing ran.
+    /// The end of the time in which a microphone may be silent after a standstill.
     private var excuseEnd = Instant.distantPast
 
     /// A microphone that is switched on has noise within this time.
     private static let longestQuiet = Duration.seconds(10)
-    /// What a microphone may need to be heard again after a standstill.
+    /// The time that a microphone may need to be heard again after a standstill.
     private static let resumption = Duration.seconds(3)
 
     init(name: String) { self.name = name }
 
-    /// Notes that the process or the machine stood still until now, which is not the microphone's fault.
+    /// Records that the process or the machine stood still until now: silence is not the microphone's fault.
     mutating func stoodStill(until now: Instant) { excuseEnd = now + Self.resumption }
 
-    /// Notes that there is none.
+    /// Records that there is no microphone.
     /// - Returns: what to report; nil for nothing.
     mutating func lost(_ error: SoundError, at now: Instant) -> SoundEvent? { begin(.lost(error), at: now) }
 
-    /// Notes that nothing has come for a while.
+    /// Records that nothing has come for a while.
     /// - Returns: what to report; nil for nothing.
     mutating func heardNothing(at now: Instant) -> SoundEvent? { begin(.stalled(name: name), at: now) }
 
-    /// Notes samples, and how long they last.
-    /// - Returns: that it is heard again; nil if that is no news.
+    /// Records samples and their duration.
+    /// - Returns: the event that the microphone is heard again; nil if there was no reported problem.
     mutating func heard(
         _ samples: UnsafeBufferPointer<Int16>, lasting duration: Duration
     ) -> SoundEvent? {
@@ -44,9 +44,9 @@ struct MicrophoneWatch {
         return .resumed(name: name)
     }
 
-    /// Looks at what was heard.
-    /// - Parameter falseRate: the rate of its samples, if it is not what it says.
-    /// - Returns: what is wrong with it; nil for nothing new.
+    /// Judges the samples so far.
+    /// - Parameter falseRate: the measured rate of the samples, if it is not the declared one.
+    /// - Returns: a new problem; nil if there is none.
     mutating func judge(falseRate: Int?) -> SoundEvent? {
         if saysMute, quietTime > Self.longestQuiet {
             saysMute = false
@@ -67,19 +67,19 @@ struct MicrophoneWatch {
 
 // MARK: Events
 
-/// What happens to a recording's sound; the pictures go on. `description` is one line.
+/// A change in a recording's sound; the pictures continue. `description` is one line.
 public enum SoundEvent: Sendable, Hashable, CustomStringConvertible {
-    /// There is no microphone, and silence is recorded until there is one.
+    /// There is no microphone. Silence is recorded until there is one.
     case lost(SoundError)
-    /// It delivers nothing, and silence is recorded until it does.
+    /// The microphone delivers nothing. Silence is recorded until it does.
     case stalled(name: String)
-    /// It is heard again.
+    /// The microphone is heard again.
     case resumed(name: String)
-    /// All its samples are zero.
+    /// All samples are zero.
     case mute(name: String)
-    /// Its rate is not what it says.
+    /// The measured rate is not the declared one.
     case falseRate(name: String, measured: Int)
-    /// There is no more sound, not even silence.
+    /// The sound ended: not even silence is recorded.
     case ended(SoundError)
 
     /// Whether something is wrong.

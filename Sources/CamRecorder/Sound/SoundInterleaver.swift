@@ -3,17 +3,17 @@ import CamSound
 import CamPlatform
 import Containers
 
-/// Puts an output's sound between its pictures: each packet before the first picture that is shown after the packet begins.
-/// Files that are cut at a picture are cut there in both.
+/// Interleaves an output's sound and pictures: each packet comes before the first picture that is shown after
+/// the packet begins. A file that is cut at a picture then cuts sound and pictures at the same time.
 ///
-/// Pictures wait for the sound of their time, which is later by some hundredths of a second; where nobody is to wait, sound
-/// goes on as it comes.
+/// Pictures wait for the sound of their time, which arrives some hundredths of a second later. Without
+/// `holdsPictures`, nothing waits, and sound is passed on as it arrives.
 struct SoundInterleaver {
     private let holdsPictures: Bool
-    /// Pictures, and what happens between them.
+    /// Pictures, and the items between them.
     private var pictures: [OutputItem] = []
     private var sounds: [SoundPacket] = []
-    /// The latest time that a picture has been shown, of those that went on.
+    /// The latest time at which a returned picture is shown.
     private var latestShown: Instant?
     /// The capture time of the latest picture.
     private var latestPicture: Instant?
@@ -22,9 +22,9 @@ struct SoundInterleaver {
     /// Whether more sound may come.
     private var hasMoreSound = true
 
-    /// The most time that pictures wait for sound that does not come.
+    /// The longest time that pictures wait for missing sound.
     private static let patience = Duration.seconds(1)
-    /// As many packets as five minutes have.
+    /// The number of packets in five minutes.
     private static let mostSounds = 15_000
 
     /// - Parameter holdsPictures: whether they wait for sound.
@@ -46,10 +46,10 @@ struct SoundInterleaver {
         }
     }
 
-    /// Notes that nothing more is added: what is left may go on.
+    /// Records that nothing more is added, so all remaining items may be returned.
     mutating func end() { isEnding = true }
 
-    /// Returns what may go on; nil if that must wait for more.
+    /// Returns the next item; nil if it must wait for more items.
     mutating func next() -> OutputItem? {
         guard let first = pictures.first else { return nextSound() }
         guard case .unit(let unit) = first else { return pictures.removeFirst() }
@@ -66,7 +66,7 @@ struct SoundInterleaver {
         return (latestPicture ?? time) - unit.timestamp > Self.patience
     }
 
-    /// What begins before the end of the last picture is its sound, and where nobody waits, all that comes.
+    /// Returns sound that begins before the end of the last picture, or any sound if nothing waits.
     private mutating func nextSound() -> OutputItem? {
         guard let sound = sounds.first, let latestShown else { return nil }
         guard !holdsPictures || isEnding && sound.timestamp < latestShown + Self.lastPicture else {
@@ -75,6 +75,6 @@ struct SoundInterleaver {
         return .sound(sounds.removeFirst())
     }
 
-    /// How long the last picture is shown at most: sound is not cut before it.
+    /// The longest time that the last picture is shown: its sound is kept.
     private static let lastPicture = Duration.milliseconds(40)
 }

@@ -1,12 +1,12 @@
 import CamPlatform
 import CamSound
 
-/// The sound of a recording, and the thread that makes it.
+/// The sound of a recording, and its thread.
 ///
-/// Whatever happens to the microphone, sound goes on: with silence until it is back. It ends after the pictures of
-/// all outputs, so that the last of them has its sound. This thread never calls a driver.
+/// While the microphone is away, silence is recorded. The sound ends after the pictures of all outputs, so
+/// every picture has its sound. The thread never calls a driver.
 final class SoundTrack: @unchecked Sendable {
-    // Safe to share: everything that changes belongs to the sound thread until it is joined.
+    // Safe to share: all mutable state belongs to the sound thread until it is joined.
     private let plan: SoundPlan
     private let outputs: [Output]
     private let control: RecordingControl
@@ -15,9 +15,9 @@ final class SoundTrack: @unchecked Sendable {
     private var watch: MicrophoneWatch
     private var standstills = StandstillWatch(SystemTime())
     private var begun = Instant.now
-    /// The microphone's; nil while there is none.
+    /// The microphone's format; nil while there is no microphone.
     private var format: SoundFormat?
-    /// When the latest packet ends: an encoder holds back some hundredths of a second.
+    /// The end of the latest packet: an encoder holds back some hundredths of a second.
     private var delivered = Instant.distantPast
     private var isHeard = false
     private var outages = 0
@@ -31,9 +31,9 @@ final class SoundTrack: @unchecked Sendable {
     /// An output that gets the sound.
     private final class Output {
         let output: RecordingOutput
-        /// When it was noticed that its pictures had ended; nil while they go on.
+        /// The time at which its pictures were found to have ended; nil while they continue.
         var end: Instant?
-        /// Whether it has all its sound.
+        /// Whether the output has all its sound.
         var isDone = false
 
         init(_ output: RecordingOutput) { self.output = output }
@@ -41,14 +41,14 @@ final class SoundTrack: @unchecked Sendable {
 
     /// The longest wait for samples.
     private static let wait = Duration.milliseconds(100)
-    /// The same when the pictures have ended.
+    /// The longest wait for samples when the pictures have ended.
     private static let lastWait = Duration.milliseconds(10)
-    /// The time after which what has not come becomes silence.
+    /// The time after which missing sound becomes silence.
     private static let patience = Duration.milliseconds(400)
-    /// What the microphone's thread may take to end.
+    /// The longest time that the microphone's thread may take to end.
     private static let lastPatience = Duration.seconds(1)
 
-    /// Nil if no output takes sound.
+    /// Returns nil if no output takes sound.
     init?(_ plan: SoundPlan, outputs: [RecordingOutput], control: RecordingControl) {
         (self.plan, self.control) = (plan, control)
         self.outputs = outputs.filter { $0.expectSound(plan.encoder.description) }.map(Output.init)
@@ -57,16 +57,16 @@ final class SoundTrack: @unchecked Sendable {
     }
 
     /// Starts the thread.
-    /// - Returns: false if the system allows no more.
+    /// - Returns: false if the system allows no more threads.
     func start() -> Bool {
         thread = WorkerThread { [self] in run() }
         return thread != nil
     }
 
-    /// Waits for the end, which follows that of the pictures.
+    /// Waits for the end of the sound, after that of the pictures.
     func join() { thread.take()?.join() }
 
-    /// What became of it; read it only after `join`.
+    /// The outcome; read it only after `join`.
     var outcome: SoundOutcome {
         SoundOutcome(
             microphone: plan.name, isHeard: isHeard, description: plan.encoder.description,
@@ -79,7 +79,7 @@ final class SoundTrack: @unchecked Sendable {
             var timeline: SoundTimeline?
             while !endOutputs() { try step(&timeline) }
         } catch {
-            // It cannot be coded, so pictures do not wait for it.
+            // The sound cannot be coded, so pictures must not wait for it.
             self.error = error
             plan.report(.ended(error))
         }
@@ -128,7 +128,7 @@ final class SoundTrack: @unchecked Sendable {
             }
         }
         if let timeline { statistics = timeline.statistics }
-        // If it is late, it is because this machine is.
+        // Samples that came late were delayed by this machine, not by the microphone.
         if hasNews, start > 0 { return }
         try fill(&timeline)
     }
@@ -157,7 +157,7 @@ final class SoundTrack: @unchecked Sendable {
         if let event = watch.judge(falseRate: made.falseRate) { plan.report(event) }
     }
 
-    /// Makes silence of what has not come: at once without a microphone.
+    /// Fills missing sound with silence; without a microphone, does not wait for it.
     private func fill(_ timeline: inout SoundTimeline?) throws(SoundError) {
         let now = Instant.now
         let patience = format == nil ? .zero : Self.patience
@@ -168,7 +168,8 @@ final class SoundTrack: @unchecked Sendable {
         statistics = made.statistics
     }
 
-    /// The recording's sound, which is made when the microphone is first heard, or silence is due.
+    /// Returns the recording's timeline, which is created when the microphone is first heard or silence is
+    /// due.
     private func made(
         _ timeline: inout SoundTimeline?, from start: Instant
     ) throws(SoundError) -> SoundTimeline {
@@ -184,13 +185,13 @@ final class SoundTrack: @unchecked Sendable {
 
 /// The sound of a recording that is about to start.
 public struct SoundPlan {
-    /// Codes it. Only the recording's sound thread uses it from now on.
+    /// The sound encoder. Only the recording's sound thread uses it from now on.
     public let encoder: SoundEncoder
-    /// Reads the microphone. Only the recording takes from it from now on.
+    /// The microphone's reader. Only the recording takes from it from now on.
     public let microphone: MicrophoneReader
     /// ALSA's name of the microphone.
     public let name: String
-    /// Receives what happens; called on the sound thread.
+    /// Receives events; called on the sound thread.
     public let report: @Sendable (SoundEvent) -> Void
 
     /// Creates a plan with an open encoder.
@@ -202,15 +203,15 @@ public struct SoundPlan {
     }
 }
 
-/// What became of a recording's sound.
+/// The outcome of a recording's sound.
 public struct SoundOutcome: Sendable {
     /// ALSA's name of the microphone.
     public let microphone: String
-    /// Whether it was ever heard.
+    /// Whether the microphone was ever heard.
     public let isHeard: Bool
-    /// What was recorded.
+    /// The recorded sound's properties.
     public let description: SoundDescription
-    /// What was done to it.
+    /// The corrections made to it.
     public let statistics: SoundStatistics
     /// How often samples were lost because they were not read in time.
     public let overruns: Int
@@ -218,6 +219,6 @@ public struct SoundOutcome: Sendable {
     public let outages: Int
     /// Packets that an output had no room for, over all outputs.
     public let lost: Int
-    /// Why it ended early; nil if it did not.
+    /// Why the sound ended early; nil if it did not.
     public let error: SoundError?
 }

@@ -8,15 +8,15 @@ public struct CameraControl: Sendable, Hashable {
     public let name: String
     /// The driver's name for it.
     public let title: String
-    /// The values it takes.
+    /// The values that the control takes.
     public let kind: Kind
-    /// Nil if it has none.
+    /// The driver's default; nil if the control has none.
     public let defaultValue: Value?
-    /// Nil if it cannot be read.
+    /// The current value; nil if it cannot be read.
     public let value: Value?
-    /// Why it cannot be set now; nil if it can.
+    /// Why the control cannot be set now; nil if it can be set.
     public let obstacle: Obstacle?
-    /// Its value has 64 bits instead of 32.
+    /// Whether the value has 64 bits instead of 32.
     let isWide: Bool
 
     /// The possible values.
@@ -26,7 +26,7 @@ public struct CameraControl: Sendable, Hashable {
         case menu([MenuEntry])
         /// Bits that may be set.
         case bitMask(UInt32)
-        /// Does something when it is set to any value.
+        /// Acts when it is set to any value.
         case button
         /// Lengths in bytes.
         case text(ClosedRange<Int>)
@@ -38,7 +38,7 @@ public struct CameraControl: Sendable, Hashable {
     public struct MenuEntry: Sendable, Hashable {
         /// The number the driver expects.
         public let index: Int64
-        /// The text people see.
+        /// The text for users.
         public let title: String
     }
 
@@ -72,7 +72,7 @@ public struct CameraControl: Sendable, Hashable {
         }
     }
 
-    /// A value as people write it.
+    /// A value as users write it.
     public func text(of value: Value) -> String {
         switch (kind, value) {
         case (_, .text(let text)): text
@@ -84,7 +84,7 @@ public struct CameraControl: Sendable, Hashable {
         }
     }
 
-    /// The choices, for people: `0 to 255`.
+    /// The choices, for users: `0 to 255`.
     public var choices: String {
         switch kind {
         case .integer(let range, let step):
@@ -141,7 +141,8 @@ public struct CameraControl: Sendable, Hashable {
         text == entry.title || text == "\(entry.index): \(entry.title)"
     }
 
-    /// By its number, its title, its title as a name, or an unambiguous beginning of one.
+    /// Finds an entry by its number, its title, its title as a name, or an unambiguous beginning of that
+    /// name.
     private static func choice(_ text: String, of entries: [MenuEntry]) -> MenuEntry? {
         if let index = Int64(text) { return entries.first { $0.index == index } }
         let wanted = name(of: text)
@@ -156,11 +157,12 @@ public struct CameraControl: Sendable, Hashable {
 // MARK: Names
 
 extension CameraControl {
-    /// All names of the control: the driver's, and those of its number before and since Linux 5.16, which renamed the
-    /// controls of USB cameras.
+    /// All names of the control: the driver's name, and the names of its number before and since Linux 5.16,
+    /// which renamed the controls of USB cameras.
     var names: [String] { [name] + Self.commonNames(of: id).filter { $0 != name } }
 
-    /// Returns the control with a name: the one that the driver calls so, or else the one that another kernel calls so.
+    /// Returns the control with a name: the driver's name for it, or otherwise its name in another kernel
+    /// version.
     package static func named(_ name: String, in controls: [CameraControl]) -> CameraControl? {
         let name = self.name(of: name)
         return controls.first { $0.name == name } ?? controls.first { $0.names.contains(name) }
@@ -182,8 +184,8 @@ extension CameraControl {
         }
     }
 
-    /// Returns the control whose automatic mode makes this one inactive, and the setting that ends the mode; nil if none
-    /// is known.
+    /// Returns the control whose automatic mode makes this control inactive, and the setting that ends the
+    /// mode; nil if none is known.
     func governor(in controls: [CameraControl]) -> (control: CameraControl, setting: String)? {
         let governor: (id: UInt32, values: [Int64])? =
             switch id {
@@ -232,7 +234,7 @@ extension CameraControl.MenuEntry {
 
 // MARK: Requested values
 
-/// A requested control value, as people write it: `brightness=128`.
+/// A requested control value, as users write it: `brightness=128`.
 public struct ControlSetting: Sendable, Hashable {
     /// The control's name.
     public var name: String

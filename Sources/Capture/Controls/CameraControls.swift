@@ -6,7 +6,7 @@ import CamPlatform
 struct CameraControls {
     let device: V4L2Device
 
-    /// A driver's list is followed up to a bound, in case it never ends.
+    /// Lists are read up to a bound, in case a driver's list never ends.
     private static let mostControls = 1024
     private static let mostEntries: Int64 = 256
     private static let longestText: Int64 = 4096
@@ -25,8 +25,8 @@ struct CameraControls {
         return controls
     }
 
-    /// Returns one control that is in use; nil if the camera does not have it, or another makes it inactive. A USB
-    /// camera may take long to say its value, so one that means nothing is not asked for.
+    /// Returns one active control; nil if the camera does not have it, or another control makes it inactive.
+    /// A USB camera may be slow to report its value, so the value of an inactive control is not read.
     func activeControl(_ id: UInt32) -> CameraControl? {
         var query = v4l2_query_ext_ctrl()
         query.id = id
@@ -43,7 +43,8 @@ struct CameraControls {
     }
 
     /// Sets controls in the same way.
-    /// - Parameter missing: receives the settings of controls that the camera does not have; nil to throw the first.
+    /// - Parameter missing: receives the settings of controls that the camera does not have; nil to throw the
+    ///   first.
     func apply(
         _ settings: [ControlSetting], missing: inout [CaptureError]?
     ) throws(CaptureError) -> [ControlChange] {
@@ -142,7 +143,7 @@ struct CameraControls {
         }
     }
 
-    /// Why a control is inactive, and what changes that.
+    /// Explains why a control is inactive, and how to change that.
     private func inactivity(of control: CameraControl, _ controls: [CameraControl]) -> String {
         guard let (governor, setting) = control.governor(in: controls) else {
             return "another control makes it inactive; turn off its automatic mode as well"
@@ -212,7 +213,7 @@ struct CameraControls {
         }
     }
 
-    /// Nil for entries that are not controls: a heading, or a permanently disabled one.
+    /// Returns nil for entries that are not usable controls: a heading, or a permanently disabled control.
     private func control(_ query: v4l2_query_ext_ctrl) -> CameraControl? {
         guard query.type != V4L2_CTRL_TYPE_CTRL_CLASS.rawValue,
             query.flags & UInt32(V4L2_CTRL_FLAG_DISABLED) == 0
@@ -276,7 +277,7 @@ struct CameraControls {
 }
 
 extension CameraControl.Kind {
-    /// Whether other controls may depend on it.
+    /// Whether other controls may depend on this kind of control.
     fileprivate var decides: Bool {
         switch self {
         case .menu, .boolean: true
@@ -284,7 +285,7 @@ extension CameraControl.Kind {
         }
     }
 
-    /// Whether its value is a single number with a default.
+    /// Whether the value is a single number with a default.
     fileprivate var hasDefault: Bool {
         switch self {
         case .integer, .boolean, .menu, .bitMask: true
@@ -298,15 +299,15 @@ extension CameraControl.Kind {
 extension CameraControls {
     /// The exposure by the driver's controls; nil if it has none.
     ///
-    /// A control that an automatic mode makes inactive still has the value that it was last set to, which says nothing
-    /// about the picture.
+    /// A control that an automatic mode makes inactive still has its last set value, which says nothing about
+    /// the picture.
     var exposure: Exposure? {
         // Units of 100 µs, and thousandths of an ISO speed (V4L2 specification, "Camera Control Reference").
         let time = number(CV4L2_EXPOSURE_ABSOLUTE).map { Duration.microseconds($0 * 100) }
         return Exposure(time: time, sensitivity: number(CV4L2_ISO_SENSITIVITY).map { Int($0 / 1000) })
     }
 
-    /// A positive value in use, or that of the menu entry in use.
+    /// Returns the positive value of an active control, or of its current menu entry.
     private func number(_ id: UInt32) -> Int64? {
         guard let control = activeControl(id), case .number(let value)? = control.value else { return nil }
         var number = value

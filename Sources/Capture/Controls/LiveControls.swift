@@ -3,14 +3,14 @@ import CamPlatform
 
 /// A recording camera's controls, for threads other than the one that captures.
 ///
-/// Each use opens the node once more, as V4L2 allows: a USB camera may take seconds to answer, which must not cost a
-/// picture. Any thread may use it. Uses wait for each other, for a limited time because a driver may hang; the capture
-/// thread never waits for one.
+/// Each use opens the node once more, as V4L2 allows: a USB camera may take seconds to answer, which must not
+/// cost a picture. Any thread may use it. Uses wait for each other, for a limited time because a driver may
+/// hang; the capture thread never waits for one.
 public final class LiveControls: Sendable {
     private let calls: any V4L2Calls
-    /// Whether the values from before are put back at the end.
+    /// Whether to restore the previous values at the end.
     private let restores: Bool
-    /// The controls that the camera's stream sets, and puts back, itself.
+    /// The controls that the camera's stream itself sets and restores.
     private let ofStream: [ControlSetting]
     private let turn = Turn()
     private let state = Mutex(State())
@@ -21,7 +21,7 @@ public final class LiveControls: Sendable {
     private struct State {
         /// The camera as it is plugged in now; nil if the source is not a camera.
         var camera: SourceIdentity?
-        /// What was set, the latest last, each control once.
+        /// The settings made so far, the latest last, each control once.
         var settings: [ControlSetting] = []
         /// Each control's first change.
         var changes: [ControlChange] = []
@@ -51,7 +51,7 @@ public final class LiveControls: Sendable {
         ofStream = request.controls
     }
 
-    /// Notes the source of the recording, and its new path when it was reconnected.
+    /// Records the source of the recording, and its new path when it was reconnected.
     public func attach(to source: SourceIdentity) {
         state.withLock { $0.camera = source.bus == nil ? nil : source }
     }
@@ -74,12 +74,12 @@ public final class LiveControls: Sendable {
         }
     }
 
-    /// Sets the controls of a reconnected camera again. Those that it no longer accepts are skipped: they must not keep
-    /// it from recording.
+    /// Sets the controls of a reconnected camera again. Skips settings that the camera no longer accepts:
+    /// they must not prevent the recording.
     func reapply(to stream: CameraStream) { stream.setPossibleControls(state.withLock { $0.settings }) }
 
-    /// Restores the values from before, if the request asks for that. Call it after the recording.
-    /// - Returns: false if the camera is not there, or does not answer.
+    /// Restores the previous values, if the request asks for that. Call it after the recording.
+    /// - Returns: false if the camera is absent, or does not answer.
     public func restore() -> Bool {
         let changes = state.withLock { $0.changes }.filter { change in
             !ofStream.contains { CameraControl.named($0.name, in: [change.control]) != nil }
