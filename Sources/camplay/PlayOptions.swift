@@ -125,7 +125,7 @@ struct ShowingOptions: ParsableArguments {
         return speed
     }
 
-    /// Whether they determine when pictures are shown.
+    /// Whether the options determine when pictures are shown.
     var givesTimes: Bool { speed != 1 || fps != nil || timestamps != nil }
 
     func validate() throws {
@@ -210,7 +210,7 @@ enum DecoderChoice: ExplainedArgument {
     static let requirement = "expected auto, software, or a render node as in /dev/dri/renderD128"
 
     case auto, software
-    /// That render node, otherwise software.
+    /// This render node if it works, otherwise software.
     case renderNode(String)
 
     init?(argument: String) {
@@ -222,7 +222,7 @@ enum DecoderChoice: ExplainedArgument {
         }
     }
 
-    /// What a shell offers.
+    /// The shell's completions.
     static let completion = CompletionKind.custom { _, _, _ in ["auto", "software"] + RenderNode.all() }
 
     var acceleration: DecoderConfiguration.Acceleration {

@@ -12,7 +12,7 @@ final class PlayOutputs {
     private let snapshot: OutputFile?
     private let layout: PictureLayout
     private let scale: ScaledSize?
-    /// For pictures of the current size.
+    /// The converter for pictures of the current size.
     private var converter: (converter: PictureConverter, width: Int, height: Int)?
     private let warn: (String) -> Void
     private var hasToldScaling = false

@@ -26,7 +26,7 @@ final class Presentation: @unchecked Sendable {
     private var current = Statistics()
     private var lateness = Duration.zero
 
-    /// What happened to pictures, and to the stream.
+    /// Counts of pictures, and totals of the stream.
     struct Statistics {
         /// Pictures taken for display.
         var shownCount = 0
@@ -53,7 +53,7 @@ extension Presentation {
     /// Waits until a picture is due, and shows it.
     /// - Parameters:
     ///   - due: the time since the first picture; nil for at once.
-    ///   - moment: when it may be seen, without waiting for that here.
+    ///   - moment: the earliest time to display the picture; the call does not wait for it.
     ///   - totals: what has been received so far.
     func show(
         _ picture: consuming DecodedPicture, at due: Duration?, notBefore moment: Instant = .start,
@@ -154,14 +154,14 @@ extension Presentation {
     /// Whether the viewer has paused.
     var isPaused: Bool { monitor.withLock { clock.isPaused } }
 
-    /// When something at a time of the file is due; nil before the first picture, and in a pause.
+    /// When a time of the file is due; nil before the first picture, and in a pause.
     func moment(of time: Duration) -> Instant? { monitor.withLock { clock.moment(of: time) } }
 
-    /// Shows the first picture, but lets no time pass before `beginTime`, or for longer than `patience`. Call it before
-    /// pictures come.
+    /// Holds the clock at the first picture until `beginTime`, for at most `patience`. Call it before the
+    /// first picture.
     func holdTime(patience: Duration) { monitor.withLock { clock.hold(patience: patience) } }
 
-    /// Lets the time pass from a moment on, when the loudspeaker can be heard.
+    /// Releases the clock at the moment when the loudspeaker is heard.
     func beginTime(at moment: Instant) {
         let isNews = monitor.withLock {
             guard clock.isHeld else { return false }
@@ -201,7 +201,7 @@ extension Presentation {
     /// Whether no more pictures will come.
     var hasEnded: Bool { monitor.withLock { isFinished } }
 
-    /// What happened so far.
+    /// The statistics so far.
     var statistics: Statistics { monitor.withLock { current } }
 
     /// Stops taking pictures: a waiting one counts as late.
@@ -235,7 +235,7 @@ extension Presentation {
     }
 }
 
-/// What has been received of a stream so far, for the line of statistics.
+/// Totals of what a stream has delivered so far, for the statistics line.
 struct StreamTotals: Equatable {
     /// Bytes received.
     var bytes = 0
@@ -252,8 +252,8 @@ struct WaitingPictures: ~Copyable {
     private var first = 0
     private(set) var count = 0
 
-    /// The most pictures that wait, because they are large; beyond it the oldest is due at once. The window then has the
-    /// time of the remaining slots to take it.
+    /// The maximum number of waiting pictures, which are large. Beyond it the oldest is due at once; the
+    /// remaining slots give the window time to take it.
     static let most = 12
 
     private struct Slot: ~Copyable {
@@ -261,7 +261,7 @@ struct WaitingPictures: ~Copyable {
         var moment = Instant.start
     }
 
-    /// When the next one is due; nil if none waits.
+    /// When the next picture is due; nil if none waits.
     var next: Instant? { count > 0 ? slots[first].moment : nil }
 
     /// Adds a picture. If it is already due it replaces those that wait; if there is no room it replaces the oldest.

@@ -70,7 +70,7 @@ struct FileOutput {
     let metadata: FileMetadata
     /// The clocks by which pictures are captured; nil if the source has none.
     let captureClock: (any TimeSource)?
-    /// Receives finished files; nil if nobody wants them.
+    /// The program for finished files; nil without `--on-segment`.
     let program: SegmentProgram?
     /// Ends a wait for a pipe's reader.
     let interruption: Interruption
@@ -78,7 +78,7 @@ struct FileOutput {
     /// Opens the sink of a choice that is not live.
     func open(_ choice: OutputChoice, _ stream: StreamDescription) throws(OutputError) -> any AccessUnitSink {
         let synchronizer = try synchronizer(for: choice.path)
-        // Events of a ring are no parts of a whole.
+        // The files of a ring are separate recordings.
         let clock = segments.ring == nil ? SharedPacketClock() : nil
         let open = opening(choice.form, overwrite: false, synchronizer, clock)
         let report: (SegmentEvent) -> Void = { [console] event in
@@ -89,7 +89,7 @@ struct FileOutput {
         if segments.isSegmented || beginsAgain(choice.path), choice.isFile {
             var plan = segments.plan(path: choice.path, timestamps: choice.timestamps)
             plan.takesPictures = choice.hasPictures
-            // Motion has begun before it triggers, and its file before that.
+            // Motion begins before it triggers, and its file begins before the motion.
             if let motionRing { plan.oldestNamed = motionRing.before + SegmentPlan.longestDelay }
             return try SegmentRecorder(
                 plan, stream: stream, open: open,

@@ -85,7 +85,7 @@ struct SegmentAdvice {
         /// Constant quality at any rate, or encoded by the camera.
         case unknown
 
-        /// - Parameter control: the encoder's; nil if the camera encodes.
+        /// - Parameter control: the encoder's rate control; nil if the camera encodes.
         init(_ control: RateControl?) {
             if let average = control?.bitRate {
                 self = .average(Double(average))
@@ -102,7 +102,7 @@ struct SegmentAdvice {
     /// Seconds between keyframes.
     let keyframeDistance: Double
 
-    /// Useful information.
+    /// The memory that a ring takes.
     var notes: [String] {
         guard let ring = segments.ring else { return [] }
         switch rate {

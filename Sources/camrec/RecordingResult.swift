@@ -44,7 +44,7 @@ struct RecordingResult: Encodable {
         let controls: [String: String]
     }
 
-    /// What became of the program for finished files.
+    /// The program that is started for finished files.
     struct OnSegment: Encodable {
         let program: String
         /// Files for which it was started, for which it then failed, and for which it was not started.
@@ -65,12 +65,12 @@ struct RecordingResult: Encodable {
         let outages: Int
         /// The total time from the last picture before each failure to the first after it.
         let secondsLost: Double
-        /// Of `secondsLost`: from the last picture to the end.
+        /// The part of `secondsLost` from the last picture to the end.
         let secondsAwayAtEnd: Double
         let standstills: Int
-        /// In which the process was stopped.
+        /// Seconds in which the process was stopped.
         let secondsStopped: Double
-        /// In which the machine was suspended.
+        /// Seconds in which the machine was suspended.
         let secondsSuspended: Double
         /// Pictures whose time of capture the driver got wrong.
         let correctedTimes: Int
@@ -140,12 +140,13 @@ struct RecordingResult: Encodable {
         let memory: String?
         let shared: Int
         let copied: Int
-        /// What the processor read of the camera's pictures.
+        /// Bytes of the camera's pictures that the processor read.
         let bytesRead: Int
         let reason: String?
     }
 
-    /// How many pictures of Motion JPEG the GPU and the processor decoded, and why not all are the GPU's.
+    /// How many pictures of Motion JPEG the GPU and the processor decoded, and why the GPU did not decode
+    /// all.
     struct JPEG: Encodable {
         let gpu: Int
         let cpu: Int
@@ -215,7 +216,7 @@ struct RecordingResult: Encodable {
         /// Of those dropped by us.
         let droppedAfterStandstill: Int
         let paused: Int
-        /// Between the frames of a time lapse.
+        /// Pictures between the frames of a time lapse.
         let notWanted: Int
         let droppedByEncoder: Int
         let unused: Int
@@ -224,7 +225,7 @@ struct RecordingResult: Encodable {
         let written: Int
     }
 
-    /// From capture to write.
+    /// The time from capture to write.
     struct Latency: Encodable {
         let medianMilliseconds: Double
         let percentile99Milliseconds: Double

@@ -95,7 +95,7 @@ extension RecordingResult {
 }
 
 extension RecordingResult.Source {
-    /// What kept pictures from coming.
+    /// Warnings about times without pictures.
     var warnings: [String] {
         var warnings: [String] = []
         let pauses = [
@@ -224,7 +224,8 @@ struct Progress {
         lastTime = start
     }
 
-    /// Returns the line: what cannot be written, since when; then frames, rate since the last call, drops, time.
+    /// Returns the line: an output's failure and when it began, then frames, rate since the last call, drops
+    /// and time.
     mutating func line(_ recording: Recording) -> String {
         let now = Instant.now
         let seconds = max(0.001, (now - lastTime).inSeconds)

@@ -93,7 +93,7 @@ extension RecordCommand {
         return command.warnings + command.missingFiles
     }
 
-    /// Names that do not depend on the folder that the recording is made in.
+    /// Warnings about missing files, for paths that do not depend on the recording's folder.
     private var missingFiles: [String] {
         [live.caFile].compactMap { $0 }.filter { $0.hasPrefix("/") && access($0, F_OK) != 0 }
             .map { "ca-file \($0): no such file; put the certificates there" }

@@ -170,7 +170,7 @@ struct SnapshotSession {
             program: Version.program)
     }
 
-    /// Throws what would prevent writing, as far as it is known, before the camera's light goes on.
+    /// Throws known obstacles to capturing and writing, before the camera's light goes on.
     private func refuseImpossible() throws(SnapshotError) {
         do throws(CaptureError) {
             try CaptureSource.refuseImpossible(command.source.device, request: command.source.request)

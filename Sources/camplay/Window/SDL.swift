@@ -1,7 +1,7 @@
 import CSDL2
 import Glibc
 
-/// SDL 2, loaded and initialised; shut down with its last user.
+/// SDL 2, loaded and initialized; shut down with its last user.
 ///
 /// Used by the main thread, except `wake` and what concerns sound, which a thread of its own uses.
 final class SDL: @unchecked Sendable {
@@ -9,7 +9,7 @@ final class SDL: @unchecked Sendable {
     // calls the functions for sound, which no other uses.
     let call: csdl2_library
 
-    /// Loads and initialises it.
+    /// Loads and initializes SDL.
     init() throws(PlayError) {
         var library = csdl2_library()
         var reason = [CChar](repeating: 0, count: 256)

@@ -273,7 +273,7 @@ struct InspectSession {
             return try reader.next()
         } catch {
             guard error.kind != .interrupted else { return nil }
-            // What was understood comes first.
+            // Report what was understood before the failure.
             try run.breakOff(error.problem)
             throw Failure(error)
         }
@@ -301,7 +301,7 @@ struct InspectSession {
         do throws(StreamInput.Failure) {
             return try input.read(into: buffer)
         } catch {
-            // What was understood comes first.
+            // Report what was understood before the failure.
             try run.breakOff(error.message)
             throw .input(error)
         }

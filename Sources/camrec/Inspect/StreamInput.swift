@@ -101,7 +101,7 @@ struct StreamHead {
     private let lengthSize: AVCC.LengthSize
     private let record: DecoderConfigurationRecord?
     private(set) var bytes: [UInt8] = []
-    /// Whether they are the whole stream.
+    /// Whether `bytes` is the whole stream.
     private(set) var isWhole = false
 
     /// A recognized kind of stream.

@@ -54,7 +54,7 @@ struct SegmentOptions: ParsableArguments {
         completion: .file(), transform: PlainValue.text("expected a program's path, or its name in PATH"))
     var onSegment: String?
 
-    /// Seconds.
+    /// The limits of `--ring` and `--post`, in seconds.
     private static let upToADay = 0.0...86400
 
     /// Whether names are patterns for any number of files.
@@ -63,7 +63,8 @@ struct SegmentOptions: ParsableArguments {
     /// Whether old files are removed.
     var isLimited: Bool { !keep.isEmpty || minFree != nil }
 
-    /// Puts the beginnings of files on the clock, if that is wanted. The encoders and all outputs share the moments.
+    /// Aligns the starts of files with the clock if `--align` is given, at the same moments for encoders and
+    /// outputs.
     mutating func putOnClock() {
         guard align, case .time(let time)? = segment?.length else { return }
         segment = SegmentLength(.clock(ClockGrid(every: time, isUTC: utc)))
@@ -214,7 +215,7 @@ struct MotionOptions: ParsableArguments {
         completion: .file(extensions: ["pgm", "png"]))
     var motionMask: String?
 
-    /// What to watch for; nil without `--on-motion`.
+    /// The motion to watch for; nil without `--on-motion`.
     /// - Parameter crop: the part of the camera's picture that is recorded.
     /// - Throws: if the mask cannot be used.
     func plan(crop: CropRectangle?) throws(RecordingError) -> MotionPlan? {

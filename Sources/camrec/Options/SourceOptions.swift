@@ -116,7 +116,7 @@ extension PixelFormat: ExplainedArgument {
 struct Patience: ExplainedArgument {
     static let requirement = "expected a time such as 30s or 10m, 0, or forever"
 
-    /// Nil forever.
+    /// Nil for an endless wait.
     let duration: Duration?
 
     static let forever = Patience(nil)

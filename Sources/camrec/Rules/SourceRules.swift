@@ -88,9 +88,9 @@ struct TimeLapseRule: OptionRule {
     }
 }
 
-/// Sound needs an output that takes it, and pictures that come as they are captured.
+/// Sound needs an output that can contain it, and pictures in real time.
 struct SoundRule: OptionRule {
-    /// Below them speech is not understood, and above nobody hears a difference.
+    /// Speech is not understood below these rates, and higher ones sound no better.
     private static let bitRates = 16_000...512_000
 
     func refusal(of command: RecordCommand) -> String? {
