@@ -1,7 +1,7 @@
 import ArgumentParser
 import CamPlatform
 
-/// A value on the command line that explains what it must be if it is invalid.
+/// A command-line value whose error message states its requirement.
 public protocol ExplainedArgument: ExpressibleByArgument {
     /// The requirement in words, with its limits.
     static var requirement: String { get }
@@ -41,7 +41,7 @@ public enum PlainValue {
     }
 
     /// Reads a text that is not empty.
-    /// - Parameter requirement: what the text must be, in words.
+    /// - Parameter requirement: the requirement for the text, in words.
     public static func text(_ requirement: String) -> @Sendable (String) throws -> String {
         { text in
             guard !text.isEmpty else { throw ValidationError(requirement) }

@@ -17,7 +17,7 @@ protocol ByteSource: AnyObject {
     func read(into room: UnsafeMutableRawBufferPointer) throws(PlayError) -> Reading
 
     /// Rejects the stream, because its data is unusable.
-    /// - Parameter reason: the reason, for the user.
+    /// - Parameter reason: why, for the user.
     /// - Returns: whether the source has another stream to read.
     func giveUp(_ reason: String) -> Bool
 }
@@ -26,7 +26,7 @@ protocol ByteSource: AnyObject {
 enum Reading: Equatable {
     /// This many bytes, at least one.
     case bytes(Int)
-    /// A live stream pauses: what came last is probably a complete picture.
+    /// A live stream pauses: the last bytes probably complete a picture.
     case pause
     /// The stream has ended; the next read begins another. `isWhole` is false if something is missing at its
     /// end.

@@ -10,7 +10,7 @@ import Output
 final class PictureClock {
     /// The requested rate; nil for the stream's own.
     let frameRate: FrameRate?
-    /// When the picture after the last one would be due.
+    /// When a picture after the last one would be due.
     private(set) var end = Duration.zero
     private let speed: Double
     private let timestamps: TimestampFile?
@@ -125,7 +125,7 @@ struct PlaybackClock {
     /// When the hold ends at the latest; nil without a hold, and before the first picture.
     var holdEnd: Instant? { hasBegun ? patience.map { standsSince + $0 } : nil }
 
-    /// How long it is until a picture is due; the first requested one is due at once.
+    /// The time until a picture is due; the first requested picture is due at once.
     /// - Parameter due: the picture's time in the file.
     mutating func remaining(until due: Duration, now: Instant) -> Duration {
         guard let start else {

@@ -9,7 +9,7 @@ import Decoder
 import Glibc
 import Output
 
-/// Where the stream comes from.
+/// The source of the stream.
 enum SourceChoice: ExplainedArgument {
     static let requirement = "expected tcp://HOST:PORT, listen://[HOST:]PORT, a file, or -"
 
@@ -38,8 +38,7 @@ enum SourceChoice: ExplainedArgument {
         }
     }
 
-    /// Whether its pictures have no time other than their arrival: what a program writes to a pipe is assumed
-    /// to be live.
+    /// Whether its pictures have no time other than their arrival: a pipe is assumed to be live.
     var isLive: Bool {
         switch self {
         case .file: false
@@ -48,7 +47,7 @@ enum SourceChoice: ExplainedArgument {
         }
     }
 
-    /// Whether it may break and come back.
+    /// Whether the stream may break and come back.
     var isConnection: Bool {
         switch self {
         case .sender, .listener: true
@@ -135,7 +134,7 @@ struct ShowingOptions: ParsableArguments {
     }
 }
 
-/// What to write.
+/// The files to write.
 struct WritingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -52,7 +52,7 @@ final class PlayOutputs {
     /// Whether every picture is wanted, however late.
     var wantPictures: Bool { pictures != nil || snapshot != nil }
 
-    /// Notes that the stream is interrupted here.
+    /// Records that the stream is interrupted here.
     func interrupt() { saver?.interrupt() }
 
     /// - Parameter rate: the stream's rate.
@@ -152,7 +152,7 @@ final class StreamSaver {
         try unit.withUnsafeBytes { (bytes) throws(OutputError) in try file.writeWhole(bytes) }
     }
 
-    /// Notes an interruption: what follows is left out until the next entry point.
+    /// Records an interruption: access units up to the next entry point are left out.
     func interrupt() { hasBegun = false }
 
     /// Ends the file.

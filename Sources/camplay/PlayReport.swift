@@ -13,7 +13,7 @@ struct PlayReport: Encodable {
         var skipped = 0
         /// Decoded, but dropped by libavcodec.
         var lost = 0
-        /// Hidden by the stream itself.
+        /// Pictures that the stream marks as hidden.
         var withheld = 0
         /// Still pending when enough pictures had been played.
         var unplayed = 0

@@ -29,7 +29,7 @@ final class Player {
     var head: [UInt8] = []
     /// The container that `head` begins, if it can be read as a stream.
     private var containerKind: StreamContainer?
-    /// What has been received so far.
+    /// The counts so far.
     var report: PlayReport
     /// Whether a thread hangs in a driver or in a sound library.
     private(set) var leavesThread = false
@@ -130,7 +130,7 @@ final class Player {
     /// Records that a thread hangs.
     func leaveThread() { leavesThread = true }
 
-    /// Adds to the report what happened to pictures in the window, and to sound.
+    /// Adds the window's counts of pictures, and the sound, to the report.
     func note(_ statistics: Presentation.Statistics) {
         report.sound = sound?.report
         report.pictures.shown = statistics.shownCount
@@ -278,7 +278,7 @@ extension Player {
         if let problem { try reject(problem) }
     }
 
-    /// Notes that pictures are missing before what comes next.
+    /// Records that pictures are missing before the next one.
     func reject(_ problem: String) throws(PlayError) {
         self.problem = problem
         guard search == nil, let pipeline else { return }
@@ -418,7 +418,7 @@ extension Player {
         report.reasons = decoder.softwareReasons
     }
 
-    /// Adds to the report what happened to the access units since the last call.
+    /// Adds the decoder's counts since the last call to the report.
     func count() {
         guard let counters = pipeline?.decoder.counters, let counted = pipeline?.counted else { return }
         if let decoder = pipeline?.decoder {

@@ -4,7 +4,7 @@ import Decoder
 
 /// Passes pictures from the decoding thread to the displaying one.
 ///
-/// A file's pictures wait for their time. Those of a live stream wait for their sound if it is heard; otherwise only
+/// A file's pictures wait for their time. Live pictures wait for their sound if it is heard; otherwise only
 /// the latest is kept.
 ///
 /// `@unchecked Sendable`: all mutable state is accessed with the lock held.
@@ -19,7 +19,7 @@ final class Presentation: @unchecked Sendable {
     private var isFinished = false
     private var clock = PlaybackClock()
     private let isSeekable: Bool
-    /// How far the viewer wants to seek, until the decoding thread does so.
+    /// The requested seek, until the decoding thread takes it.
     private var jump: Duration?
     /// Whether to show a picture despite a pause: the first one after a seek.
     private var showsNext = false
@@ -34,7 +34,7 @@ final class Presentation: @unchecked Sendable {
         var lateCount = 0
         /// Live pictures that were not shown because of a pause.
         var pausedCount = 0
-        /// What has been received so far.
+        /// The counts so far.
         var totals = StreamTotals()
     }
 
@@ -54,7 +54,7 @@ extension Presentation {
     /// - Parameters:
     ///   - due: the time since the first picture; nil for at once.
     ///   - moment: the earliest time to display the picture; the call does not wait for it.
-    ///   - totals: what has been received so far.
+    ///   - totals: the stream's totals so far.
     func show(
         _ picture: consuming DecodedPicture, at due: Duration?, notBefore moment: Instant = .start,
         _ totals: StreamTotals
@@ -85,7 +85,7 @@ extension Presentation {
     /// Keeps showing the last picture until a time since the first.
     func hold(until due: Duration) { _ = wait(until: due) }
 
-    /// How far the viewer wants to seek; reported once, nil if there was no request.
+    /// The requested seek, returned once; nil without a request.
     func takeJump() -> Duration? { monitor.withLock { jump.take() } }
 
     /// Restarts the clock, because the next picture comes from elsewhere in the file.
@@ -98,7 +98,7 @@ extension Presentation {
         changeClock()
     }
 
-    /// Notes that no more pictures will come. Those that wait are still shown, unless the viewer has quit.
+    /// Records that no more pictures will come. Waiting pictures are still shown, unless the viewer has quit.
     func finish() {
         monitor.withLock {
             isFinished = true
@@ -264,10 +264,11 @@ struct WaitingPictures: ~Copyable {
     /// When the next picture is due; nil if none waits.
     var next: Instant? { count > 0 ? slots[first].moment : nil }
 
-    /// Adds a picture. If it is already due it replaces those that wait; if there is no room it replaces the oldest.
+    /// Adds a picture. A picture that is already due replaces all waiting ones; without room it replaces the
+    /// oldest.
     /// - Parameters:
     ///   - picture: nil afterwards.
-    ///   - moment: when it is due; never before those that wait.
+    ///   - moment: when the picture is due, which is never before the waiting ones.
     /// - Returns: how many were dropped.
     mutating func append(_ picture: inout DecodedPicture?, at moment: Instant, now: Instant) -> Int {
         let moment = count > 0 ? max(moment, slots[place(count - 1)].moment) : moment

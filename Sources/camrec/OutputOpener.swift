@@ -66,7 +66,7 @@ struct FileOutput {
     /// The ring that motion triggers; nil if motion triggers none.
     let motionRing: EventRing.Plan?
     let console: Console
-    /// What containers say about the recording.
+    /// The metadata that containers store about the recording.
     let metadata: FileMetadata
     /// The clocks by which pictures are captured; nil if the source has none.
     let captureClock: (any TimeSource)?

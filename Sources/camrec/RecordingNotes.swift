@@ -77,7 +77,7 @@ struct RecordingNotes {
 /// Compares the requested lengths with what a stream's rate and keyframes allow: memory is bounded, and files begin
 /// and end at keyframes.
 struct SegmentAdvice {
-    /// A stream's bit rate, as far as known, in bits per second.
+    /// The known bit rate of a stream, in bits per second.
     enum Rate: Equatable {
         case average(Double)
         /// Constant quality with a maximum rate.

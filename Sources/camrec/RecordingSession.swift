@@ -21,7 +21,7 @@ struct RecordingSession {
     /// The limit that this process raised.
     let descriptors: DescriptorLimit
 
-    /// How long a pipe's reader may stall after the wait for it was ended.
+    /// How long a pipe's reader may stall after an interruption.
     private static let patience = Duration.seconds(5)
     /// How long to wait at the end for the programs of finished files.
     private static let programPatience = Duration.seconds(10)
@@ -30,7 +30,7 @@ struct RecordingSession {
     private static let lookInterval = Duration.seconds(5)
     /// How long the sound encoder waits for the microphone to open.
     private static let microphonePatience = Duration.milliseconds(500)
-    /// How it ended.
+    /// The end of a run.
     struct Ending {
         let status: ExitStatus
         /// Whether a thread still hangs in a driver.
@@ -225,7 +225,7 @@ struct RecordingSession {
             absencePatience: deviceTimeout(usually: .none).duration)
         var caretakers: [SegmentCaretaker]?
         do throws(CaptureError) {
-            // A signal ends the process before recording starts: there is nothing else to wait for.
+            // A signal ends the process before recording starts, so this wait need not be interrupted.
             return try wait.open { () throws(CaptureError) in
                 try CaptureSource.open(
                     command.source.device, request: request, isPaced: command.source.pace,
@@ -447,7 +447,7 @@ struct RecordingSession {
             console.fail(error.description)
             status = .inputOutput
         }
-        // What was kept is said once, however many outputs failed.
+        // The last failure is printed with what was kept, however many outputs failed.
         for error in errors.dropLast() { console.fail("\(error)") }
         if let last = errors.last { console.fail("\(last) (\(result.kept))") }
         if let first = errors.first {

@@ -60,7 +60,7 @@ extension RecordingResult {
         return warnings + rateWarnings
     }
 
-    /// How libx264 could use the processors that were idle.
+    /// Options with which libx264 would use idle processors.
     private var processorAdvice: String {
         let count = min(Processors.count, 4)
         guard count > 1, encoders.contains(where: \.isSingleThreaded) else { return "" }

@@ -8,7 +8,8 @@ import Glibc
 enum SettingsArguments {
     private static let option = "--settings"
 
-    /// Puts the file's arguments before the command line's, except those whose option is given there, too.
+    /// Puts the file's arguments before the command line's, without the options that the command line also
+    /// gives.
     /// - Parameter arguments: without the program's name.
     static func expand(_ arguments: [String]) throws(SettingsProblems) -> [String] {
         let subcommands = Camrec.configuration.subcommands.compactMap { $0.configuration.commandName }
@@ -87,7 +88,7 @@ extension RecordCommand {
         return arguments.compactMap(\.argument)
     }
 
-    /// Returns warnings about a file's valid arguments: those that have no effect, and files that are not there.
+    /// Returns warnings about a file's valid arguments: options without effect, and missing files.
     static func warnings(on arguments: [String]) -> [String] {
         guard let command = try? parsed(arguments) else { return [] }
         return command.warnings + command.missingFiles
@@ -115,7 +116,7 @@ extension RecordCommand {
         return arguments.last { $0.hasPrefix(option) }.map { String($0.dropFirst(option.count)) }
     }
 
-    /// Each refusal is reported with its line, and takes several passes to find.
+    /// The maximum number of refusals to report: finding the line of one takes several passes.
     private static let mostRefusals = 20
 
     /// Finds the line that causes a refusal, by bisection: a long file would take too many passes line by line.

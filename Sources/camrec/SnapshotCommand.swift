@@ -139,8 +139,8 @@ extension SnapshotCommand {
 
 /// One run of the snapshot command.
 ///
-/// The file is created once the picture is there: whatever happens before leaves nothing behind, so until then a
-/// signal ends the process.
+/// The file is created once the picture is complete. Earlier failures leave nothing behind, so a signal ends
+/// the process until then.
 struct SnapshotSession {
     let command: SnapshotCommand
     let console: Console

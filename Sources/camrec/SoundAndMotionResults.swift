@@ -10,7 +10,8 @@ struct SoundResult: Encodable {
     let samplesPerSecond: Int
     let channels: Int
     let bitRate: Int?
-    /// How often the microphone delivered samples, and how often it lost some because they were not read in time.
+    /// How often the microphone delivered samples, and how often samples were lost because they were not read
+    /// in time.
     let periods: Int
     let overruns: Int
     /// How often the microphone was missing.
@@ -60,7 +61,7 @@ struct SoundResult: Encodable {
 
 /// The motion that a recording saw. Property names are JSON keys.
 struct MotionResult: Encodable {
-    /// How often something moved.
+    /// The number of times that something moved.
     let count: Int
     /// The latest 1000 times.
     let events: [Event]

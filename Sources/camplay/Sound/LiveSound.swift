@@ -10,7 +10,7 @@ final class LiveSound: SoundFeed, @unchecked Sendable {
     private var items: [SoundFeedItem] = []
     private var clock = LiveClock()
     private var delay = SoundDelay()
-    /// Whether this stream's sound is played: it may not be decodable, and there may be no loudspeaker.
+    /// Whether this stream's sound is played: it may be undecodable, and there may be no loudspeaker.
     private var isHeard = false
     /// When recently arrived pictures are due, oldest first.
     private var pictures: [(arrival: Instant, moment: Instant)] = []
@@ -59,7 +59,7 @@ final class LiveSound: SoundFeed, @unchecked Sendable {
         pictures.removeAll(keepingCapacity: true)
     }
 
-    /// Notes that a picture has arrived.
+    /// Records the arrival of a picture.
     func notePicture(at time: Duration, arrival: Instant) {
         monitor.withLock {
             clock.note(time, arrival: arrival)
@@ -69,7 +69,7 @@ final class LiveSound: SoundFeed, @unchecked Sendable {
         }
     }
 
-    /// When a picture is due, so that its sound is heard with it; nil if none is heard.
+    /// When a picture is due together with its sound; nil if no sound is heard.
     /// - Parameter arrival: when the picture arrived.
     func moment(ofPictureFrom arrival: Instant) -> Instant? {
         monitor.withLock { pictures.last { $0.arrival == arrival }?.moment }
@@ -121,7 +121,7 @@ struct LiveClock {
 
     private static let period = Duration.seconds(3)
 
-    /// Notes that a picture has arrived.
+    /// Records the arrival of a picture.
     /// - Parameter time: its time in the stream.
     mutating func note(_ time: Duration, arrival: Instant) {
         let delay = (arrival - .start) - time
@@ -158,7 +158,7 @@ struct SoundDelay {
     /// How long a shorter delay must have sufficed before it is used.
     private static let period = Duration.seconds(10)
 
-    /// Notes that a packet has arrived.
+    /// Records the arrival of a packet.
     /// - Parameter lag: how much later than a picture of its time.
     mutating func note(lag: Duration, at now: Instant) {
         let begun = since ?? now

@@ -4,7 +4,8 @@ import CamSound
 
 /// Plays sound with its pictures, on a thread of its own.
 ///
-/// `@unchecked Sendable`: what other threads use is accessed with the lock held; the rest belongs to the sound's thread.
+/// `@unchecked Sendable`: state that other threads use is accessed with the lock held; the rest belongs to
+/// the sound's thread.
 final class SoundPlayer: @unchecked Sendable {
     private let feed: any SoundFeed
     /// Opens the loudspeaker; nil once the thread has ended.
@@ -14,7 +15,7 @@ final class SoundPlayer: @unchecked Sendable {
     private let monitor = Monitor()
     private var (isStopped, hasEnded) = (false, false)
     private var isMuted = false
-    /// Where to continue in the file, until the sound's thread does so.
+    /// The requested position, until the sound's thread takes it.
     private var jump: Duration?
     /// Whether the thread must drop the sound that it waits to play.
     private var dropsHeld = false
@@ -245,7 +246,7 @@ enum SoundFeedItem {
 /// Decides when the loudspeaker gets sound, so that it is heard with its pictures: stretching corrects small
 /// deviations, silence or dropped samples larger ones. The caller reads the clock.
 struct SoundSchedule {
-    /// What to do with the next samples.
+    /// The treatment of the next samples.
     enum Step: Equatable {
         /// Wait at most this long.
         case wait(Duration)
@@ -302,7 +303,7 @@ struct SoundSchedule {
     mutating func restart() { (deviation, isAveraging) = (.zero, false) }
 }
 
-/// A loudspeaker, as SDL knows it: plays what is in its queue, on a thread of SDL's. Used by one thread.
+/// SDL's loudspeaker: plays its queue on a thread of SDL. Used by one thread.
 final class Speaker {
     private let sdl: SDL
     private let device: SDL_AudioDeviceID
@@ -351,7 +352,7 @@ final class Speaker {
 
     /// Adds samples to the queue.
     func play(_ samples: UnsafeBufferPointer<Int16>) {
-        // If there is no memory, the schedule notices that they are missing.
+        // If SDL has no memory for the samples, the schedule notices that they are missing.
         _ = sdl.call.QueueAudio(device, samples.baseAddress, UInt32(clamping: samples.count * 2))
     }
 

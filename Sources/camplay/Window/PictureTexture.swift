@@ -12,7 +12,7 @@ final class PictureTexture {
     private let converter = PictureConverter(to: .bgra)
     private var texture: OpaquePointer?
     private var form: Form?
-    /// What the texture shows.
+    /// The picture that the texture shows.
     private var picture: DecodedPicture?
 
     /// The properties of a texture.

@@ -1,6 +1,6 @@
 import CamPlatform
 
-/// Makes the line of statistics: what happened in the last whole second.
+/// Makes the line of statistics about the last whole second.
 struct StatisticsMeter {
     /// The items of the line, which are not wrapped.
     private(set) var items = ["..."]

@@ -49,7 +49,7 @@ extension CompletionKind {
         line.withCamera { camera in camera.standards.all.map(\.name) } ?? []
     }
 
-    /// The controls of the chosen camera, and the values of those that list them.
+    /// The controls of the chosen camera, and the values of controls that list them.
     static let control = plain { line, prefix in
         let controls = line.withCamera { camera in camera.controls } ?? []
         return ControlCompletion(controls).candidates(for: prefix)
@@ -97,7 +97,7 @@ struct PartialCommandLine {
     /// The words as the shell splits them, perhaps with quotes.
     let words: [String]
 
-    /// Returns the value that an option has so far; nil if it has none.
+    /// Returns the value of an option; nil if none has been typed.
     func value(of option: String) -> String? {
         let values = words.indices.compactMap { index -> String? in
             if words[index].hasPrefix("\(option)=") {

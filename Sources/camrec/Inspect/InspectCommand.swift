@@ -77,7 +77,7 @@ struct InspectCommand: ParsableCommand {
     }
 }
 
-/// What to report about the stream.
+/// The report about the stream.
 struct InspectReportOptions: ParsableArguments {
     @Flag(help: "Print one line per NAL unit: offset, start code, size, type, slice type, frame number.")
     var nal = false

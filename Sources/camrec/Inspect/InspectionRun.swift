@@ -210,7 +210,7 @@ extension InspectedSound {
 
 /// The files that an inspection writes, created before the input is read.
 struct ConversionFiles {
-    /// Whether one of them is standard output, which must then carry nothing else.
+    /// Whether a file is standard output, which must then carry nothing else.
     let usesStandardOutput: Bool
     private let html: BufferedFile?
     private let avcc: BufferedFile?

@@ -6,7 +6,7 @@ import Glibc
 import Output
 import Synchronization
 
-/// Opens live outputs and reports what happens to them.
+/// Opens live outputs and reports their events.
 struct LiveOutput {
     let arguments: LiveArguments
     let console: Console

@@ -70,7 +70,7 @@ struct SegmentOptions: ParsableArguments {
         segment = SegmentLength(.clock(ClockGrid(every: time, isUTC: utc)))
     }
 
-    /// When a new file begins, for both encoders and outputs.
+    /// The starts of files, for both encoders and outputs.
     var schedule: SegmentSchedule? { segment.map { SegmentSchedule($0.length) } }
 
     /// Returns the plan for an output's segments.
@@ -194,7 +194,7 @@ struct ByteCount: ExpressibleByArgument {
     }
 }
 
-/// Options for a ring that triggers by itself.
+/// Options for a ring that motion triggers.
 struct MotionOptions: ParsableArguments {
     @Flag(
         help:

@@ -50,7 +50,7 @@ struct PictureRule: OptionRule {
             return
                 "the built-in font has no '\(character)', only Latin-1; add --overlay-font with a font file"
         }
-        // A camera's size is not known yet: it grants what is nearest to the request.
+        // A camera's size is not known yet: it grants the size nearest to the request.
         let size = source.device == TestSource.name ? source.expectedSize : nil
         do throws(EncoderError) { try picture.framing.refuse(within: size) } catch {
             return error.description
@@ -60,7 +60,7 @@ struct PictureRule: OptionRule {
 }
 
 extension SourceOptions {
-    /// The pictures' size, as far as it is known before anything is opened.
+    /// The size of the pictures, if known before the source is opened.
     fileprivate var expectedSize: PictureSize? {
         CaptureSource.expectedPictures(device, request: request).size
     }
