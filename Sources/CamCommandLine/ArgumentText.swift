@@ -53,6 +53,8 @@ public enum ArgumentText {
     }
 }
 
+// MARK: Options of a command
+
 /// The options of a command, as ArgumentParser's machine-readable help lists them.
 public struct CommandOptions {
     /// A long option.
@@ -106,6 +108,8 @@ private struct CommandHelp: Decodable {
         let name: String
     }
 }
+
+// MARK: Messages of the parser
 
 /// ArgumentParser's message about a command line, as one line.
 public enum ParserMessage {

@@ -87,6 +87,8 @@ extension String {
     }
 }
 
+// MARK: Queue
+
 /// Queues messages for standard error, which may block for any length of time: a terminal that was stopped
 /// (Ctrl-S), a pager that nobody scrolls, a connection that hangs.
 ///
@@ -175,6 +177,8 @@ final class MessageQueue: @unchecked Sendable {
     }
 }
 
+// MARK: Descriptors
+
 /// Writes text or bytes completely.
 public enum DescriptorWriter {
     /// - Returns: the errno of a failed write, or nil.
@@ -209,6 +213,8 @@ public enum StandardDescriptors {
         }
     }
 }
+
+// MARK: JSON
 
 /// Formats values as JSON.
 public enum JSONText {

@@ -28,6 +28,8 @@ extension [String] {
     }
 }
 
+// MARK: Numbers and texts
+
 /// Readers of plain numbers and texts, for the `transform` of options and arguments.
 public enum PlainValue {
     /// Reads a whole number within limits.
@@ -60,6 +62,8 @@ public enum PlainValue {
         }
     }
 }
+
+// MARK: Times
 
 /// A time: `90s`, `10m`, `1h`, `500ms`; a number without a unit is in seconds.
 public struct TimeSpan: ExplainedArgument, CustomStringConvertible {

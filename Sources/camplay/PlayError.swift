@@ -59,6 +59,8 @@ enum PlayError: Error, CustomStringConvertible {
     private static func words(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
 
+// MARK: Exit codes
+
 /// The exit codes of camplay's errors.
 extension ExitStatus {
     init(_ error: PlayError) {

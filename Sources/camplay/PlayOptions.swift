@@ -9,6 +9,8 @@ import Decoder
 import Glibc
 import Output
 
+// MARK: Source
+
 /// The source of the stream.
 enum SourceChoice: ExplainedArgument {
     static let requirement = "expected tcp://HOST:PORT, listen://[HOST:]PORT, a file, or -"
@@ -55,6 +57,8 @@ enum SourceChoice: ExplainedArgument {
         }
     }
 }
+
+// MARK: Options
 
 /// How the stream is received and decoded.
 struct ReadingOptions: ParsableArguments {
@@ -203,6 +207,8 @@ struct WritingOptions: ParsableArguments {
 extension Codec: ExpressibleByArgument {}
 extension DecoderConfiguration.LossPolicy: ExpressibleByArgument {}
 extension PictureLayout: ExpressibleByArgument {}
+
+// MARK: Values of options
 
 /// Which decoder to use.
 enum DecoderChoice: ExplainedArgument {

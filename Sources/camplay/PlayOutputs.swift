@@ -127,6 +127,8 @@ final class PlayOutputs {
     }
 }
 
+// MARK: Saved stream
+
 /// Saves the received stream, byte for byte, from the first entry point of each connection on.
 ///
 /// A file has one codec, that of its first connection.

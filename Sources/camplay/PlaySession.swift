@@ -236,6 +236,8 @@ struct PlaySession {
     }
 }
 
+// MARK: Input
+
 /// The input to play.
 enum PlayInput {
     /// A raw stream: a file, a pipe, or a connection.
@@ -262,6 +264,8 @@ enum PlayInput {
         }
     }
 }
+
+// MARK: Threads
 
 /// A player that runs on another thread.
 ///

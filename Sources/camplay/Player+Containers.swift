@@ -90,6 +90,8 @@ extension Player {
     }
 }
 
+// MARK: Bytes
+
 /// The bytes of a container from a source that can be read only once. Used by one thread.
 final class ContainerBytes {
     private let source: any ByteSource

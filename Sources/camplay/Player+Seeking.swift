@@ -72,6 +72,8 @@ extension Player {
     }
 }
 
+// MARK: Keyframes
+
 /// Finds the keyframe at which decoding a raw stream must begin to play it from a given time, without
 /// decoding it.
 struct KeyframeSearch {

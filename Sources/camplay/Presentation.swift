@@ -235,6 +235,8 @@ extension Presentation {
     }
 }
 
+// MARK: Totals
+
 /// Totals of what a stream has delivered so far, for the statistics line.
 struct StreamTotals: Equatable {
     /// Bytes received.
@@ -245,6 +247,8 @@ struct StreamTotals: Equatable {
     /// Pictures left out to catch up.
     var skipped = 0
 }
+
+// MARK: Queue
 
 /// Decoded pictures that wait to be shown, each for its moment, oldest first.
 struct WaitingPictures: ~Copyable {

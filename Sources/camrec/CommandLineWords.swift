@@ -60,6 +60,8 @@ struct CommandLineWords {
     }
 }
 
+// MARK: Mistakes
+
 /// Detects a mistyped or misplaced command on the command line, which would otherwise become the name of a recorded
 /// file.
 enum CommandWord {

@@ -140,6 +140,8 @@ struct CtlCommand: ParsableCommand {
     }
 }
 
+// MARK: Snapshots
+
 extension CtlCommand {
     /// The file of `snapshot FILE`; nil for other commands.
     var snapshotFile: String? { words.first == "snapshot" && words.count == 2 ? words[1] : nil }
@@ -180,6 +182,8 @@ extension CtlCommand {
         }
     }
 }
+
+// MARK: Connection
 
 /// A connection to a recording's control socket: sends a line, and reads the reply.
 final class ControlExchange {

@@ -59,6 +59,8 @@ struct OutputOpener {
     }
 }
 
+// MARK: Files
+
 /// Opens the outputs that are files, named pipes or standard output.
 struct FileOutput {
     let overwrite: Bool

@@ -168,6 +168,8 @@ struct RecordCommand: ParsableCommand {
     }
 }
 
+// MARK: Preflight
+
 extension RecordCommand {
     /// Throws the errors that a recording would encounter later, if they can be detected before opening a
     /// device or creating a file.
@@ -238,6 +240,8 @@ enum FilePlace: Hashable {
         }
     }
 }
+
+// MARK: Small groups of options
 
 /// Options for a recording's length.
 struct LengthOptions: ParsableArguments {

@@ -74,6 +74,8 @@ struct RecordingNotes {
     }
 }
 
+// MARK: Lengths of files and rings
+
 /// Compares the requested lengths with what a stream's rate and keyframes allow: memory is bounded, and files begin
 /// and end at keyframes.
 struct SegmentAdvice {

@@ -174,6 +174,8 @@ private func count(_ number: Int, _ noun: String) -> String {
     "\(number) \(noun)\(number == 1 ? "" : "s")"
 }
 
+// MARK: Rates
+
 /// A readable bit rate: `2`, `2.75`, `0.452`, `0.00012` Mbit/s.
 struct Megabits: CustomStringConvertible {
     private let bitsPerSecond: Double
@@ -211,6 +213,8 @@ extension RecordingOutcome.Rate {
         return "the encoder exceeded its rate: \(parts.joined(separator: "; ")); try another --encoder"
     }
 }
+
+// MARK: Progress
 
 /// The status line, redrawn while a recording runs.
 struct Progress {

@@ -47,6 +47,8 @@ enum SettingsArguments {
     }
 }
 
+// MARK: Arguments of a file
+
 extension RecordCommand {
     /// The keys of a settings file: this command's own long options.
     static var settingsKeys: SettingsKeys {
@@ -157,6 +159,8 @@ struct SettingsProblems: Error {
         self.problems = problems.sorted { ($0.line ?? .max) < ($1.line ?? .max) }
     }
 }
+
+// MARK: Check
 
 /// `camrec check FILE`
 struct CheckCommand: ParsableCommand {

@@ -97,6 +97,8 @@ struct SnapshotCommand: ParsableCommand {
     }
 }
 
+// MARK: Rules
+
 extension SnapshotCommand {
     /// Why the command is refused, with the next step; nil if it is valid.
     var refusal: String? { nameRefusal ?? optionRefusal ?? sourceRefusal }
@@ -136,6 +138,8 @@ extension SnapshotCommand {
         return nil
     }
 }
+
+// MARK: Session
 
 /// One run of the snapshot command.
 ///

@@ -215,6 +215,8 @@ struct Camweb: ParsableCommand {
     }
 }
 
+// MARK: Arguments
+
 /// `tcp://127.0.0.1:9982`, `door=unix:/run/camrec/door/live,control=/run/camrec/door/control`
 struct CameraArgument: ExplainedArgument {
     static let requirement =
@@ -274,6 +276,8 @@ struct HostName: ExplainedArgument {
         name = argument
     }
 }
+
+// MARK: Exit codes
 
 /// The exit codes of camweb's errors.
 extension ExitStatus {

@@ -74,6 +74,8 @@ struct Mistake: Error {
     init(_ line: String, _ status: ExitStatus) { (self.line, self.status) = (line, status) }
 }
 
+// MARK: Prompt
+
 /// Asks for a new password: twice on a terminal, without showing it; otherwise it is a line of standard input.
 struct PasswordPrompt {
     let user: String

@@ -92,6 +92,8 @@ final class FileSound: SoundFeed {
     }
 }
 
+// MARK: Joined recordings
+
 /// Places a file's sound on its pictures' clock where recordings follow each other: the times of both start over, and the
 /// sound continues where the pictures do, however much longer or shorter it was than they were.
 ///

@@ -111,6 +111,8 @@ extension SoundFeedItem {
     fileprivate var isPacket: Bool { if case .packet = self { true } else { false } }
 }
 
+// MARK: Clock and delay
+
 /// Estimates when a live stream's times are due from how long its pictures take to arrive. The quickest
 /// picture of the last seconds counts, which ignores delayed pictures and follows a sender's drifting clock.
 /// The caller reads the clock.

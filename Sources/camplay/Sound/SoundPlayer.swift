@@ -220,6 +220,8 @@ extension SoundPlayer {
     }
 }
 
+// MARK: Feed
+
 /// The source of a player's sound, and the clock of that sound. Used by the sound's thread.
 protocol SoundFeed: AnyObject {
     /// The next item; nil if there is none now.
@@ -242,6 +244,8 @@ enum SoundFeedItem {
     /// No sound until a time; look again then, or after a change.
     case later(Instant)
 }
+
+// MARK: Schedule
 
 /// Decides when the loudspeaker gets sound, so that it is heard with its pictures: stretching corrects small
 /// deviations, silence or dropped samples larger ones. The caller reads the clock.
@@ -302,6 +306,8 @@ struct SoundSchedule {
     /// Forgets the deviation, because the next samples do not follow the last ones.
     mutating func restart() { (deviation, isAveraging) = (.zero, false) }
 }
+
+// MARK: Loudspeaker
 
 /// SDL's loudspeaker: plays its queue on a thread of SDL. Used by one thread.
 final class Speaker {

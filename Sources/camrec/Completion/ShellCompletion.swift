@@ -92,6 +92,8 @@ extension PartialCommandLine {
     fileprivate var formats: [CameraFormat] { withCamera { $0.formats } ?? [] }
 }
 
+// MARK: Command line
+
 /// A command line that is still being typed.
 struct PartialCommandLine {
     /// The words as the shell splits them, perhaps with quotes.
@@ -108,6 +110,8 @@ struct PartialCommandLine {
         return values.last.map { $0.filter { !#"'"\"#.contains($0) } }.flatMap { $0.isEmpty ? nil : $0 }
     }
 }
+
+// MARK: Candidates
 
 /// The values of `--device`.
 enum DeviceCompletion {

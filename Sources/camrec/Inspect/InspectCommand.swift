@@ -77,6 +77,8 @@ struct InspectCommand: ParsableCommand {
     }
 }
 
+// MARK: Options
+
 /// The report about the stream.
 struct InspectReportOptions: ParsableArguments {
     @Flag(help: "Print one line per NAL unit: offset, start code, size, type, slice type, frame number.")
@@ -164,6 +166,8 @@ struct InspectReadingOptions: ParsableArguments {
 enum StreamForm: String, ExpressibleByArgument, CaseIterable {
     case annexb, avcc
 }
+
+// MARK: Session
 
 /// One run of `camrec inspect`.
 struct InspectSession {

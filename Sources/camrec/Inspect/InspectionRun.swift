@@ -208,6 +208,8 @@ extension InspectedSound {
     }
 }
 
+// MARK: Files
+
 /// The files that an inspection writes, created before the input is read.
 struct ConversionFiles {
     /// Whether a file is standard output, which must then carry nothing else.
@@ -307,6 +309,8 @@ struct ConversionFiles {
         }
     }
 }
+
+// MARK: Standard output
 
 /// Buffered standard output, flushed by its user.
 struct StandardOutput {

@@ -95,6 +95,8 @@ final class StreamInput {
     }
 }
 
+// MARK: Recognition
+
 /// The first bytes of a stream, as many as needed to recognize it.
 struct StreamHead {
     private let options: InspectReadingOptions

@@ -70,6 +70,8 @@ struct LiveOutput {
     }
 }
 
+// MARK: Outages
+
 /// Reports events of an output that connects to its receiver: the first failed connection and the first loss as
 /// warnings, everything else as information.
 final class OutageNotice: Sendable {
@@ -99,6 +101,8 @@ extension ReceiverStatistics.Departure {
     /// Whether the receiver may have missed data.
     fileprivate var isLoss: Bool { self != .ended }
 }
+
+// MARK: Password
 
 /// The password for servers that require one, from a place that other users cannot read: a credential of
 /// systemd (`LoadCredential=camrec.password:FILE`), or else the environment.

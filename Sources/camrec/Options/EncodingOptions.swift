@@ -176,6 +176,8 @@ struct StreamOptions: ParsableArguments {
     }
 }
 
+// MARK: Values of options
+
 extension Level: ExplainedArgument {
     public static let requirement = "expected a level of the standard, as in 4.1"
 

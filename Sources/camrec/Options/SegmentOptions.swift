@@ -99,6 +99,8 @@ struct SegmentOptions: ParsableArguments {
     }
 }
 
+// MARK: Values of options
+
 /// `10m`, `90s`; `500M`, `500MB`, `2GiB`; `1000f`.
 struct SegmentLength: ExplainedArgument {
     static let requirement =
@@ -193,6 +195,8 @@ struct ByteCount: ExpressibleByArgument {
         value = Int(number * factor)
     }
 }
+
+// MARK: Motion
 
 /// Options for a ring that motion triggers.
 struct MotionOptions: ParsableArguments {

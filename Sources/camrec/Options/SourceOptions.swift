@@ -90,6 +90,8 @@ struct SourceOptions: ParsableArguments {
     }
 }
 
+// MARK: Values of options
+
 extension PictureSize: ExplainedArgument {
     public static let requirement = "expected width and height in pixels, as in 1280x720, up to 16384x16384"
 
@@ -147,6 +149,8 @@ struct ControlList: ExplainedArgument {
         self.settings = settings
     }
 }
+
+// MARK: Sound
 
 /// Options for the sound that belongs to the pictures.
 struct SoundOptions: ParsableArguments {
