@@ -3,8 +3,8 @@ import FoundationEssentials
 
 /// The words of a command line, before parsing.
 public enum ArgumentText {
-    /// What is wrong with words that are not UTF-8; nil if all are. Swift would replace the invalid bytes,
-    /// and so name another file.
+    /// Returns an error about the first word that is not UTF-8, or nil. Swift would replace the invalid
+    /// bytes, which would name another file.
     public static func damage(in words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> String? {
         var index = 0
         while let word = words[index] {
@@ -18,9 +18,9 @@ public enum ArgumentText {
         return nil
     }
 
-    /// The words with each negative number joined to the option before it: the parser would mistake it for an
-    /// option, and report a missing value.
-    /// - Parameter flags: the options without a value, without dashes.
+    /// Joins each negative number to the preceding option: the parser would mistake the number for an option
+    /// and report a missing value.
+    /// - Parameter flags: the names of the options without a value, without dashes.
     public static func joiningNegativeNumbers(_ words: [String], flags: Set<String>) -> [String] {
         var joined: [String] = []
         for word in words {
@@ -35,8 +35,8 @@ public enum ArgumentText {
         return joined
     }
 
-    /// What is wrong with an option whose value after `=` is empty, as in `--report=$FILE`; nil if there is
-    /// none. The parser would use the next word as the value.
+    /// Returns an error about the first option with an empty value after `=`, as in `--report=$FILE`, or nil.
+    /// The parser would use the next word as the value.
     public static func emptyValue(in words: [String]) -> String? {
         words.prefix { $0 != "--" }.first {
             $0.hasPrefix("--") && $0.hasSuffix("=") && $0.count { $0 == "=" } == 1
@@ -44,7 +44,7 @@ public enum ArgumentText {
         .map { "'\($0)' has no value; write one, or leave the option out" }
     }
 
-    /// Whether a shell asks what may complete a word (ArgumentParser's `---completion`).
+    /// Whether a shell requests completions (ArgumentParser's `---completion`).
     public static func isCompletionRequest(_ words: [String]) -> Bool { words.first == "---completion" }
 
     /// Whether a word begins like a negative number.
@@ -53,19 +53,21 @@ public enum ArgumentText {
     }
 }
 
+// MARK: Options of a command
+
 /// The options of a command, as ArgumentParser's machine-readable help lists them.
 public struct CommandOptions {
-    /// A long option, without its dashes.
+    /// A long option.
     public struct Option: Equatable {
-        /// The first of `names`; a flag and its inversion are separate options.
+        /// The name without dashes; a flag and its inversion are separate options.
         public let name: String
-        /// Whether it is a flag, without a value.
+        /// Whether it takes no value.
         public let isFlag: Bool
-        /// Whether it may be repeated, and all values count.
+        /// Whether repeated values accumulate.
         public let isRepeating: Bool
     }
 
-    /// In the order of the help.
+    /// All options, in the order of the help.
     public let all: [Option]
 
     /// Reads the options of a command from --experimental-dump-help, the only public list of them.
@@ -79,14 +81,14 @@ public struct CommandOptions {
         }
     }
 
-    /// Without dashes.
+    /// The names of all options, without dashes.
     public var names: [String] { all.map(\.name) }
 
-    /// The names of those without a value.
+    /// The names of the options without a value.
     public var flags: Set<String> { Set(all.filter(\.isFlag).map(\.name)) }
 }
 
-/// What ArgumentParser's machine-readable help says about a command (`ToolInfoV0` of its
+/// The part of ArgumentParser's machine-readable help that lists a command's options (`ToolInfoV0` in
 /// ArgumentParserToolInfo).
 private struct CommandHelp: Decodable {
     let command: Command
@@ -107,13 +109,15 @@ private struct CommandHelp: Decodable {
     }
 }
 
+// MARK: Messages of the parser
+
 /// ArgumentParser's message about a command line, as one line.
 public enum ParserMessage {
     private static let list = ". Please provide one of "
 
     /// The message with a list of values as a phrase, in lower case, and without its full stop.
     ///
-    /// Other line breaks belong to a value, which is shown with codes instead (`printable`).
+    /// Keeps other line breaks, which belong to a value; `printable` shows them as codes.
     public static func line(_ message: String) -> String { lowerCase(phrase(message)) }
 
     private static func phrase(_ message: String) -> String {
@@ -127,13 +131,13 @@ public enum ParserMessage {
             "\(message[..<range.lowerBound]): expected \(values(message[range.upperBound...]).alternatives)"
     }
 
-    /// With a small letter at the start, if that is a word: `The value` but not `H.265`.
+    /// Begins a word with a small letter: `The value`, but not `H.265`.
     private static func lowerCase(_ line: String) -> String {
         guard let first = line.first, line.dropFirst().first?.isLowercase == true else { return line }
         return first.lowercased() + line.dropFirst()
     }
 
-    /// A few values are quoted on the same line; many have a line each.
+    /// Splits ArgumentParser's list, which quotes a few values on one line and puts many on a line each.
     private static func values(_ list: Substring) -> [String] {
         let bullets = list.split(separator: "\n").dropFirst()
         guard bullets.isEmpty else { return bullets.map { String($0.drop { " -".contains($0) }) } }

@@ -4,23 +4,23 @@ import Glibc
 
 /// Writes messages to standard error, as this run's options require.
 public struct Console: Sendable {
-    /// What messages begin with.
+    /// The name that messages begin with.
     private let program: String
     /// Whether to print only warnings and errors.
     public let isQuiet: Bool
-    /// Whether to print everything, as lines, wherever standard error leads.
+    /// Whether to print everything as lines, even if standard error is no terminal.
     public let isVerbose: Bool
     /// Whether standard error is a terminal, so that a progress line makes sense.
     public let isTerminal: Bool
 
-    /// Nil if messages are written at once.
+    /// The queue of a detached console; nil if callers write their messages themselves.
     private let queue: MessageQueue?
 
     private static let patience = Duration.seconds(3)
 
     /// - Parameters:
-    ///   - program: what messages begin with.
-    ///   - isDetached: callers do not wait for output; `finish` does.
+    ///   - program: the name that messages begin with.
+    ///   - isDetached: whether a queue writes the messages, and only `finish` waits for output.
     public init(program: String, isQuiet: Bool, isVerbose: Bool, isDetached: Bool = false) {
         queue = isDetached ? MessageQueue() : nil
         self.program = program
@@ -40,7 +40,7 @@ public struct Console: Sendable {
     /// Prints why the run fails.
     public func fail(_ line: String) { write("\(clearing)\(program): \(line.printable)\n") }
 
-    /// Prints a line that the next one replaces.
+    /// Prints a progress line, which replaces the previous one.
     public func showProgress(_ line: String) {
         guard hasProgress else { return }
         // A longer line would wrap, and the next could not replace it.
@@ -58,7 +58,7 @@ public struct Console: Sendable {
         return Int(size.ws_col)
     }
 
-    /// Gives waiting messages a few seconds to be written; none may follow. Call it before the process ends.
+    /// Waits a few seconds for the queued messages to be written. Call it last, before the process ends.
     public func finish() { queue?.finish(patience: Self.patience) }
 
     private func write(_ text: String, isPassing: Bool = false) {
@@ -87,6 +87,8 @@ extension String {
     }
 }
 
+// MARK: Queue
+
 /// Queues messages for standard error, which may block for any length of time: a terminal that was stopped
 /// (Ctrl-S), a pager that nobody scrolls, a connection that hangs.
 ///
@@ -105,11 +107,11 @@ final class MessageQueue: @unchecked Sendable {
 
     private static let mostBytes = 64 << 10
 
-    /// The thread starts with the first message.
+    /// Creates an empty queue; its thread starts with the first message.
     init(descriptor: Int32 = STDERR_FILENO) { self.descriptor = descriptor }
 
-    /// Adds a text. Safe in any thread; never waits, unless the system has no thread left.
-    /// - Parameter isPassing: whether it is only worth showing now, and dropped if that is not possible.
+    /// Adds a text. Safe in any thread; blocks only if the system has no thread left.
+    /// - Parameter isPassing: whether to drop the text unless it can be written now.
     func add(_ text: String, isPassing: Bool = false) {
         let needsThread = monitor.withLock {
             if isPassing, isWriting || !waiting.isEmpty { return false }
@@ -133,7 +135,7 @@ final class MessageQueue: @unchecked Sendable {
         }
     }
 
-    /// Gives waiting messages some time to be written. No more can be added.
+    /// Accepts no more messages, and waits a limited time for the queued ones to be written.
     func finish(patience: Duration) {
         let deadline = Instant.now + patience
         monitor.withLock {
@@ -157,7 +159,7 @@ final class MessageQueue: @unchecked Sendable {
     }
 
     /// Writes the oldest waiting message, without holding the lock.
-    /// - Returns: false if there was nothing.
+    /// - Returns: false if the queue was empty.
     private func write() -> Bool {
         let text: String? = monitor.withLock {
             guard !waiting.isEmpty else { return nil }
@@ -175,15 +177,17 @@ final class MessageQueue: @unchecked Sendable {
     }
 }
 
+// MARK: Descriptors
+
 /// Writes text or bytes completely.
 public enum DescriptorWriter {
-    /// - Returns: errno if it failed.
+    /// - Returns: the errno of a failed write, or nil.
     public static func write(_ text: String, to descriptor: Int32) -> Int32? {
         var text = text
         return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
     }
 
-    /// - Returns: errno if it failed.
+    /// - Returns: the errno of a failed write, or nil.
     public static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
         var rest = bytes
         while !rest.isEmpty {
@@ -198,7 +202,7 @@ public enum DescriptorWriter {
 
 /// Descriptors 0, 1 and 2, which a careless parent may have closed.
 public enum StandardDescriptors {
-    /// Replaces closed ones with descriptors that fail on use: otherwise the next file or camera to be opened
+    /// Replaces closed descriptors with ones that fail on use: otherwise the next file or camera to be opened
     /// would get the number, and messages would be written to it.
     public static func fill() {
         for (descriptor, uselessMode) in [
@@ -210,9 +214,11 @@ public enum StandardDescriptors {
     }
 }
 
+// MARK: JSON
+
 /// Formats values as JSON.
 public enum JSONText {
-    /// Indented, with sorted keys and a newline at the end; nil if a number is not finite.
+    /// Returns indented JSON with sorted keys and a final newline, or nil if a number is not finite.
     public static func of(_ value: some Encodable) -> String? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -220,7 +226,7 @@ public enum JSONText {
         return String(decoding: data, as: UTF8.self) + "\n"
     }
 
-    /// On one line; nil if a number is not finite.
+    /// Returns JSON on one line, or nil if a number is not finite.
     public static func line(of value: some Encodable) -> String? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The exit codes of both programs: those of `<sysexits.h>` that fit.
+/// The exit codes of all programs: those of `<sysexits.h>` that fit.
 public enum ExitStatus: Int32, Error {
     case done = 0
     /// A check failed.

@@ -1,14 +1,14 @@
 import ArgumentParser
 import CamPlatform
 
-/// A value on the command line that explains what it must be if it is invalid.
+/// A command-line value whose error message states its requirement.
 public protocol ExplainedArgument: ExpressibleByArgument {
-    /// In words, with the limits.
+    /// The requirement in words, with its limits.
     static var requirement: String { get }
 }
 
 extension ExplainedArgument {
-    /// Reads it; an option's or argument's `transform`.
+    /// Reads a value, as the `transform` of an option or argument.
     public static func read(_ argument: String) throws -> Self {
         guard let value = Self(argument: argument) else { throw ValidationError(requirement) }
         return value
@@ -28,7 +28,9 @@ extension [String] {
     }
 }
 
-/// Readers of values that have no type of their own, for the `transform` of options and arguments.
+// MARK: Numbers and texts
+
+/// Readers of plain numbers and texts, for the `transform` of options and arguments.
 public enum PlainValue {
     /// Reads a whole number within limits.
     public static func number(_ limits: ClosedRange<Int>) -> @Sendable (String) throws -> Int {
@@ -40,8 +42,8 @@ public enum PlainValue {
         number(least...Int.max, limits: "\(least) or more")
     }
 
-    /// Reads any text but an empty one.
-    /// - Parameter requirement: what the text must be, in words.
+    /// Reads a text that is not empty.
+    /// - Parameter requirement: the requirement for the text, in words.
     public static func text(_ requirement: String) -> @Sendable (String) throws -> String {
         { text in
             guard !text.isEmpty else { throw ValidationError(requirement) }
@@ -60,6 +62,8 @@ public enum PlainValue {
         }
     }
 }
+
+// MARK: Times
 
 /// A time: `90s`, `10m`, `1h`, `500ms`; a number without a unit is in seconds.
 public struct TimeSpan: ExplainedArgument, CustomStringConvertible {
@@ -91,10 +95,10 @@ public struct TimeSpan: ExplainedArgument, CustomStringConvertible {
     /// A time of this many seconds.
     public init(seconds: Double) { self.seconds = seconds }
 
-    /// In whole nanoseconds; at least one, except for 0.
+    /// The time in whole nanoseconds: at least one, unless `seconds` is 0.
     public var duration: Duration { seconds == 0 ? .zero : .nanoseconds(max(1, Int64(seconds * 1e9))) }
 
-    /// Nil if it is not a time.
+    /// Reads a time such as `90s`; nil if the text is not a time.
     public init?(argument: String) {
         let (number, unit) = argument.splitUnit()
         let factor: Double? =
@@ -109,7 +113,7 @@ public struct TimeSpan: ExplainedArgument, CustomStringConvertible {
         seconds = number * factor
     }
 
-    /// In the largest unit that gives a whole number.
+    /// The time in the largest unit that gives a whole number.
     public var description: String {
         for (unit, name) in [(3600.0, "h"), (60, "m"), (1, "s")] where seconds >= unit {
             if (seconds / unit).rounded() * unit == seconds { return "\(Int(seconds / unit))\(name)" }

@@ -6,20 +6,20 @@ import CamPlatform
 ///
 /// The signals are blocked in every thread, and one thread waits for them: nothing runs in a handler. Until
 /// work begins, a signal ends the process at once, because there is nothing to lose. After that, the first
-/// requests a clean end, and another, half a second later or more, does not wait for it: timeout(1) sends a
-/// process two at once, one of them to its group. A signal that the parent process ignores (nohup, a shell's
-/// background job) stays ignored.
+/// signal requests a clean end. A further one, at least half a second later, ends the process at once; the
+/// delay is for timeout(1), which signals the process and its group. A signal that the parent process ignores
+/// (nohup, a shell's background job) stays ignored.
 public final class SignalWatch: Sendable {
     /// Raised by the first signal once work has begun.
     public let interruption: Interruption
     private let phase = Atomic<Int>(Phase.opening)
     private let program: String
-    /// What SIGUSR1 and SIGUSR2 do; those without are left alone.
+    /// The handlers of SIGUSR1 and SIGUSR2; a signal without a handler is not watched.
     private let userSignals: [Int32: @Sendable () -> Void]
 
     /// How long the last message may take to write.
     private static let lastPatience = Duration.milliseconds(200)
-    /// The time after the first signal in which further ones count as the same request.
+    /// How long after the first signal a further one counts as the same request.
     private static let sameWish = Duration.milliseconds(500)
 
     private enum Phase {
@@ -37,10 +37,11 @@ public final class SignalWatch: Sendable {
         pthread_sigmask(SIG_BLOCK, &mask, nil)
     }
 
-    /// Create it before any other thread; nil if the system has no thread or descriptor left.
+    /// Starts the watch; nil if the system has no thread or descriptor left. Call it before creating any
+    /// other thread.
     /// - Parameters:
-    ///   - program: the prefix of its message.
-    ///   - userSignals: by number (SIGUSR1, SIGUSR2) handlers that a separate thread calls; others are left alone.
+    ///   - program: the name that begins its message.
+    ///   - userSignals: handlers of SIGUSR1 and SIGUSR2, by number, which the thread of the watch calls.
     public init?(program: String, userSignals: [Int32: @Sendable () -> Void] = [:]) {
         guard let interruption = Interruption() else { return nil }
         self.interruption = interruption
@@ -49,7 +50,7 @@ public final class SignalWatch: Sendable {
         // The failing calls report broken pipes and full quotas.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
-        // Where the parent ignored it, nobody could tell how a child process ended.
+        // If the parent ignored SIGCHLD, waitpid(2) would not report how a child process ended.
         signal(SIGCHLD, SIG_DFL)
         var mask = mask()
         pthread_sigmask(SIG_BLOCK, &mask, nil)
@@ -88,7 +89,7 @@ public final class SignalWatch: Sendable {
                 _exit(128 + number)
             } else if let firstTime {
                 guard .now - firstTime >= Self.sameWish else { continue }
-                // The clean end may be blocked by standard error, so this message must not block, too.
+                // Standard error may be blocking the clean end, so this message must not block.
                 let queue = MessageQueue()
                 queue.add("\(program): stopped immediately; unwritten data is lost\n")
                 queue.finish(patience: Self.lastPatience)

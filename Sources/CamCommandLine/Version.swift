@@ -5,7 +5,7 @@ public enum Version {
     /// The release, such as `0.1.0`.
     public static let current = "0.1.0"
 
-    /// camrec with its release, for files that say what wrote them.
+    /// The name and release of camrec, for files that name their writer.
     public static var program: String { "camrec \(current)" }
 
     /// The commit that was built; nil if the build was given none.

@@ -98,7 +98,7 @@ struct Camplay: ParsableCommand {
         }
         do {
             if let mistake = ArgumentText.emptyValue(in: words) { throw ValidationError(mistake) }
-            // To list the flags takes milliseconds and memory.
+            // Listing the flags takes milliseconds and memory.
             let flags =
                 words.contains(where: ArgumentText.isNegative) ? CommandOptions(of: Self.self).flags : []
             var command = try parseAsRoot(ArgumentText.joiningNegativeNumbers(words, flags: flags))

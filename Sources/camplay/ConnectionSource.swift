@@ -13,7 +13,7 @@ final class ConnectionSource: ByteSource {
     private var socket: Socket?
     /// When the connection was made, and when data last arrived over it.
     private var (start, latest) = (Instant.start, Instant.start)
-    /// Whether data arrived over the connection, and whether over any connection.
+    /// Whether data arrived over this connection, and over any connection so far.
     private var (isHeard, hasReceived) = (false, false)
     private var backOff = BackOff(longest: .seconds(4))
     private var isOutageTold = false
@@ -31,9 +31,9 @@ final class ConnectionSource: ByteSource {
     /// A time without a byte that counts as the end of a picture. A sender writes a picture at once; if the
     /// network splits it anyway, the decoder notices.
     private static let pauseDuration = Duration.milliseconds(2)
-    /// The time after which a sender whose machine is gone is given up.
+    /// How long a sender's machine may be unreachable before its connection is dropped.
     private static let patience = Duration.seconds(10)
-    /// The time after which a silent sender is replaced by another one, if there is one.
+    /// How long a sender may be silent before another one may replace it.
     private static let silence = Duration.seconds(5)
 
     /// Connects to a sender.
@@ -160,7 +160,7 @@ extension ConnectionSource {
         }
     }
 
-    /// Nil if the interruption came first, or the peer is gone.
+    /// Makes a connection; nil after an interruption, or if the peer has left.
     private func makeConnection() throws(NetworkError) -> Socket? {
         let made: Socket?
         switch origin {
@@ -197,7 +197,7 @@ extension ConnectionSource {
 
     private func pause() { _ = interruption.wait(until: .now + backOff.next()) }
 
-    /// An outage is reported once, however many attempts it takes.
+    /// Warns once per outage; further attempts are information.
     private func report(_ problem: String) {
         if isOutageTold { console.inform(problem) } else { console.warn(problem) }
         isOutageTold = true

@@ -16,9 +16,9 @@ protocol ByteSource: AnyObject {
     /// Reads available bytes, waiting for at least one or, in a live stream, for the first pause.
     func read(into room: UnsafeMutableRawBufferPointer) throws(PlayError) -> Reading
 
-    /// Called if the data read is unusable.
-    /// - Parameter reason: in words.
-    /// - Returns: whether something else can be read instead; otherwise this was the end.
+    /// Rejects the stream, because its data is unusable.
+    /// - Parameter reason: why, for the user.
+    /// - Returns: whether the source has another stream to read.
     func giveUp(_ reason: String) -> Bool
 }
 
@@ -26,7 +26,7 @@ protocol ByteSource: AnyObject {
 enum Reading: Equatable {
     /// This many bytes, at least one.
     case bytes(Int)
-    /// A live stream pauses: what came last is probably a complete picture.
+    /// A live stream pauses: the last bytes probably complete a picture.
     case pause
     /// The stream has ended; the next read begins another. `isWhole` is false if something is missing at its
     /// end.
@@ -67,7 +67,8 @@ final class FileSource: ByteSource {
         return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Returns a reader if the file is a container; nil for anything else. Several may read the file at once.
+    /// Returns a reader if the file is a container; nil for anything else. Several readers may share the
+    /// file.
     func container(takesSound: Bool = false) throws(PlayError) -> ContainerReader? {
         guard Self.isFile(descriptor), lseek(descriptor, 0, SEEK_CUR) == 0, try startsAsContainer() else {
             return nil

@@ -10,7 +10,7 @@ import Containers
 final class PictureClock {
     /// The requested rate; nil for the stream's own.
     let frameRate: FrameRate?
-    /// When the picture after the last one would be due.
+    /// When a picture after the last one would be due.
     private(set) var end = Duration.zero
     private let speed: Double
     private let timestamps: TimestampFile?
@@ -24,8 +24,8 @@ final class PictureClock {
         /// The time of the previous picture, at the file's own speed.
         fileprivate(set) var elapsed = Duration.zero
         fileprivate var firstTime: Duration?
-        /// Added to a container's time, gives the position's: a container's times restart if recordings
-        /// follow each other.
+        /// The difference between the position's time and the container's: a container's times restart with
+        /// each of several joined recordings.
         fileprivate(set) var offset = Duration.zero
 
         /// Moves to a container's next picture. One that is slightly too early is shown at once; if the time
@@ -106,7 +106,8 @@ extension Duration {
 struct PlaybackClock {
     /// Whether the viewer has paused.
     private(set) var isPaused = false
-    /// How long the time stays at the first picture at most, because the loudspeaker is being opened; nil once it passes.
+    /// How long the clock may be held at the first picture while the loudspeaker opens; nil if it is not
+    /// held.
     private var patience: Duration?
     /// When the file's first picture was due, delayed by all pauses; nil until a picture is requested.
     private var start: Instant?
@@ -115,16 +116,16 @@ struct PlaybackClock {
     /// Whether a picture was requested.
     var hasBegun: Bool { start != nil }
 
-    /// Whether no time passes.
+    /// Whether the clock stands still.
     var stands: Bool { isPaused || isHeld }
 
-    /// Whether the time stays at the first picture.
+    /// Whether the clock is held at the first picture.
     var isHeld: Bool { patience != nil }
 
-    /// Until when it does at most; nil if it passes, and before the first picture.
+    /// When the hold ends at the latest; nil without a hold, and before the first picture.
     var holdEnd: Instant? { hasBegun ? patience.map { standsSince + $0 } : nil }
 
-    /// How long it is until a picture is due; the first requested one is due at once.
+    /// The time until a picture is due; the first requested picture is due at once.
     /// - Parameter due: the picture's time in the file.
     mutating func remaining(until due: Duration, now: Instant) -> Duration {
         guard let start else {
@@ -134,7 +135,7 @@ struct PlaybackClock {
         return start + due - now
     }
 
-    /// When something is due; nil before the first picture, and while the time stands.
+    /// When a time of the file is due; nil before the first picture, and while the clock stands.
     func moment(of due: Duration) -> Instant? { stands ? nil : start.map { $0 + due } }
 
     /// How long ago a picture was due; nil if none was requested.
@@ -147,10 +148,10 @@ struct PlaybackClock {
     /// Pauses, or resumes where it paused.
     mutating func togglePause(now: Instant) { change(at: now) { $0.isPaused.toggle() } }
 
-    /// Stays at the first picture until `release`, but not beyond `holdEnd`.
+    /// Holds the clock at the first picture until `release`, at most until `holdEnd`.
     mutating func hold(patience: Duration) { self.patience = patience }
 
-    /// Lets the time pass from a moment on, if it was held.
+    /// Releases a held clock at a moment.
     mutating func release(at moment: Instant) { change(at: moment) { $0.patience = nil } }
 
     private mutating func change(at moment: Instant, _ body: (inout PlaybackClock) -> Void) {

@@ -34,7 +34,7 @@ final class PictureFile {
     private let interruption: Interruption
     private var shape: Shape?
 
-    /// What all pictures of a file have in common.
+    /// The properties that all pictures of a file share.
     private struct Shape: Equatable {
         let width, height: Int
         /// The rest of the YUV4MPEG2 header; nil for raw samples.

@@ -8,7 +8,7 @@ import Containers
 enum PlayError: Error, CustomStringConvertible {
     case notOpened(String, errno: Int32)
     case readFailed(String, errno: Int32)
-    /// The input is something else; the text says what.
+    /// The input is no stream; the text names its kind.
     case notAStream(String, String)
     /// No picture of the stream could be decoded.
     case noPicture(String, reason: String?)
@@ -58,6 +58,8 @@ enum PlayError: Error, CustomStringConvertible {
 
     private static func words(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
+
+// MARK: Exit codes
 
 /// The exit codes of camplay's errors.
 extension ExitStatus {

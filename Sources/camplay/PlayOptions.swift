@@ -9,7 +9,9 @@ import Decoder
 import Glibc
 import Containers
 
-/// Where the stream comes from.
+// MARK: Source
+
+/// The source of the stream.
 enum SourceChoice: ExplainedArgument {
     static let requirement = "expected tcp://HOST:PORT, listen://[HOST:]PORT, a file, or -"
 
@@ -38,8 +40,7 @@ enum SourceChoice: ExplainedArgument {
         }
     }
 
-    /// Whether its pictures have no time other than their arrival: what a program writes to a pipe is assumed
-    /// to be live.
+    /// Whether its pictures have no time other than their arrival: a pipe is assumed to be live.
     var isLive: Bool {
         switch self {
         case .file: false
@@ -48,7 +49,7 @@ enum SourceChoice: ExplainedArgument {
         }
     }
 
-    /// Whether it may break and come back.
+    /// Whether the stream may break and come back.
     var isConnection: Bool {
         switch self {
         case .sender, .listener: true
@@ -56,6 +57,8 @@ enum SourceChoice: ExplainedArgument {
         }
     }
 }
+
+// MARK: Options
 
 /// How the stream is received and decoded.
 struct ReadingOptions: ParsableArguments {
@@ -125,7 +128,7 @@ struct ShowingOptions: ParsableArguments {
         return speed
     }
 
-    /// Whether they determine when pictures are shown.
+    /// Whether the options determine when pictures are shown.
     var givesTimes: Bool { speed != 1 || fps != nil || timestamps != nil }
 
     func validate() throws {
@@ -135,7 +138,7 @@ struct ShowingOptions: ParsableArguments {
     }
 }
 
-/// What to write.
+/// The files to write.
 struct WritingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -205,12 +208,14 @@ extension Codec: ExpressibleByArgument {}
 extension DecoderConfiguration.LossPolicy: ExpressibleByArgument {}
 extension PictureLayout: ExpressibleByArgument {}
 
+// MARK: Values of options
+
 /// Which decoder to use.
 enum DecoderChoice: ExplainedArgument {
     static let requirement = "expected auto, software, or a render node as in /dev/dri/renderD128"
 
     case auto, software
-    /// That render node, otherwise software.
+    /// This render node if it works, otherwise software.
     case renderNode(String)
 
     init?(argument: String) {
@@ -222,7 +227,7 @@ enum DecoderChoice: ExplainedArgument {
         }
     }
 
-    /// What a shell offers.
+    /// The shell's completions.
     static let completion = CompletionKind.custom { _, _, _ in ["auto", "software"] + RenderNode.all() }
 
     var acceleration: DecoderConfiguration.Acceleration {

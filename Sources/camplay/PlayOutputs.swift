@@ -12,7 +12,7 @@ final class PlayOutputs {
     private let snapshot: OutputFile?
     private let layout: PictureLayout
     private let scale: ScaledSize?
-    /// For pictures of the current size.
+    /// The converter for pictures of the current size.
     private var converter: (converter: PictureConverter, width: Int, height: Int)?
     private let warn: (String) -> Void
     private var hasToldScaling = false
@@ -52,7 +52,7 @@ final class PlayOutputs {
     /// Whether every picture is wanted, however late.
     var wantPictures: Bool { pictures != nil || snapshot != nil }
 
-    /// Notes that the stream is interrupted here.
+    /// Records that the stream is interrupted here.
     func interrupt() { saver?.interrupt() }
 
     /// - Parameter rate: the stream's rate.
@@ -127,6 +127,8 @@ final class PlayOutputs {
     }
 }
 
+// MARK: Saved stream
+
 /// Saves the received stream, byte for byte, from the first entry point of each connection on.
 ///
 /// A file has one codec, that of its first connection.
@@ -152,7 +154,7 @@ final class StreamSaver {
         try unit.withUnsafeBytes { (bytes) throws(OutputError) in try file.writeWhole(bytes) }
     }
 
-    /// Notes an interruption: what follows is left out until the next entry point.
+    /// Records an interruption: access units up to the next entry point are left out.
     func interrupt() { hasBegun = false }
 
     /// Ends the file.

@@ -9,11 +9,11 @@ struct PlayReport: Encodable {
         var secondFields = 0
         var beforeFirstKeyframe = 0
         var frozen = 0
-        /// Not decoded, to catch up; or only decoded between a keyframe and where playing continues.
+        /// Left out to catch up, or decoded only to reach the position where playing continues.
         var skipped = 0
         /// Decoded, but dropped by libavcodec.
         var lost = 0
-        /// Hidden by the stream itself.
+        /// Pictures that the stream marks as hidden.
         var withheld = 0
         /// Still pending when enough pictures had been played.
         var unplayed = 0
@@ -25,17 +25,17 @@ struct PlayReport: Encodable {
         var paused = 0
     }
 
-    /// What was heard.
+    /// The sound that was played.
     struct Sound: Encodable {
         var codec: String?
         var rate = 0
         var channels = 0
         var secondsPlayed = 0.0
-        /// Put in where the file has none.
+        /// Silence played where the file has no sound.
         var secondsOfSilence = 0.0
-        /// Too late to be heard.
+        /// Sound dropped because it came too late.
         var secondsLeftOut = 0.0
-        /// How much too early it was in the end, in seconds.
+        /// How many seconds early the sound was at the end; negative if late.
         var earlyBy = 0.0
     }
 

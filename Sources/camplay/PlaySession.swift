@@ -90,12 +90,12 @@ struct PlaySession {
         return .container(container, file, sound: sound?.hasSound == true ? sound : nil)
     }
 
-    /// At another speed, or with other times, it would not fit the pictures.
+    /// Whether sound is played: at another speed, or with other times, sound would not fit the pictures.
     private var playsSound: Bool {
         !command.showing.noWindow && !command.showing.noSound && !command.showing.givesTimes
     }
 
-    /// A container declares its content and its times.
+    /// Refuses options that contradict the container, and warns about streams that are left out.
     private func check(_ container: ContainerReader, leftOut: [String]) throws(InputError) {
         if command.showing.timestamps != nil {
             throw InputError(
@@ -112,7 +112,7 @@ struct PlaySession {
         }
     }
 
-    /// How long the beginning and the end each wait for a sound server that does not respond.
+    /// How long to wait for an unresponsive sound server, at the beginning and at the end.
     private static let patience = Duration.seconds(1)
 
     /// Where pictures are displayed.
@@ -168,7 +168,7 @@ struct PlaySession {
         guard let ended = Interruption() else { throw .noResources }
         let task = PlayTask(player, screen.presentation, ended: ended)
         let handler = ExitHandler {
-            // There is nothing left to wake.
+            // The display that a change would wake is gone.
             screen.presentation.whenChanged {}
             screen.presentation.end()
             _ = ended.wait()
@@ -179,7 +179,7 @@ struct PlaySession {
         }
         defer { handler.disarm() }
         guard let thread = WorkerThread(body: { task.run() }) else { throw .noResources }
-        // The sound of a file's beginning is heard, however long the loudspeaker takes to open.
+        // Hold the first picture until the loudspeaker is open, so that the file's first sound is heard.
         if player.sound != nil, player.liveSound == nil {
             screen.presentation.holdTime(patience: Self.patience)
         }
@@ -197,7 +197,7 @@ struct PlaySession {
 
     private func openFiles() throws(PlayError) -> (PlayOutputs, report: OutputFile?) {
         let writing = command.writing
-        // A pipe that nobody reads must not keep the program from ending.
+        // A pipe without a reader must not keep the program from ending.
         let interruption = signals.interruption
         do throws(OutputError) {
             let outputs = try PlayOutputs(
@@ -236,12 +236,13 @@ struct PlaySession {
     }
 }
 
+// MARK: Input
+
 /// The input to play.
 enum PlayInput {
     /// A raw stream: a file, a pipe, or a connection.
     case bytes(any ByteSource)
-    /// A container, whose pictures have their own times, the file that it is read from, and another reader for its sound,
-    /// if that is to be played.
+    /// A container, whose pictures have times, its file, and another reader for sound that is to be played.
     case container(ContainerReader, FileSource, sound: ContainerReader?)
 
     /// Whether its pictures have their own times.
@@ -263,6 +264,8 @@ enum PlayInput {
         }
     }
 }
+
+// MARK: Threads
 
 /// A player that runs on another thread.
 ///

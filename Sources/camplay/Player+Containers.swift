@@ -4,7 +4,7 @@ import CamSound
 import Decoder
 import Containers
 
-/// Playing a container, from a file or as it comes.
+/// Playing a container, from a file or a stream.
 extension Player {
     func readPictures(of reader: ContainerReader) throws(PlayError) {
         liveSound?.end()
@@ -38,7 +38,7 @@ extension Player {
     private func next(of reader: ContainerReader) throws(PlayError) -> ContainerReader.Packet? {
         do throws(InputError) { return try reader.next() } catch {
             guard error.kind != .interrupted else { return nil }
-            // What is held back is complete.
+            // The data gathered so far is complete.
             try endStream(isWhole: true)
             throw .input(error)
         }
@@ -74,7 +74,7 @@ extension Player {
         }
         switch bytes.end {
         case .interrupted(let isWhole)?: try endStream(isWhole: isWhole)
-        // What follows the container is another stream.
+        // Another stream follows the container.
         case nil where !isDone: try endStream(isWhole: true)
         default: break
         }
@@ -90,11 +90,13 @@ extension Player {
     }
 }
 
-/// A container's bytes, from a source that comes only once. Used by one thread.
+// MARK: Bytes
+
+/// The bytes of a container from a source that can be read only once. Used by one thread.
 final class ContainerBytes {
     private let source: any ByteSource
     private let isLive: Bool
-    /// What was read of it already.
+    /// The first bytes, already read to recognize the container.
     private var head: ArraySlice<UInt8>
     private let note: (_ count: Int, _ waited: Bool) -> Void
     /// How the source ended; nil if it has not.
@@ -103,8 +105,8 @@ final class ContainerBytes {
     private(set) var failure: PlayError?
 
     /// - Parameters:
-    ///   - head: the first bytes, which were read to recognise it.
-    ///   - note: called with the number of bytes that were read, 0 in a pause, and whether there was nothing to read before.
+    ///   - head: the first bytes, already read to recognize the container.
+    ///   - note: called with the number of bytes read, 0 in a pause, and whether the read had to wait.
     init(
         _ source: any ByteSource, isLive: Bool, head: [UInt8],
         note: @escaping (_ count: Int, _ waited: Bool) -> Void
@@ -113,7 +115,7 @@ final class ContainerBytes {
     }
 
     /// Waits for the next bytes.
-    /// - Returns: how many; 0 at the end, and negative after a failure.
+    /// - Returns: the number of bytes; 0 at the end, negative after a failure.
     func read(into room: UnsafeMutableRawBufferPointer) -> Int {
         if !head.isEmpty {
             let count = min(head.count, room.count)

@@ -5,8 +5,8 @@ import Containers
 
 /// Seeking in a file.
 extension Player {
-    /// Seeks to where the viewer wants to go.
-    /// - Returns: whether the viewer requested that.
+    /// Seeks if the viewer has requested it.
+    /// - Returns: whether the viewer has requested it.
     func jump() throws(PlayError) -> Bool {
         guard !isDone, !interruption.isRaised, let presentation, clock != nil,
             let step = presentation.takeJump()
@@ -24,7 +24,7 @@ extension Player {
         switch input {
         case .container(let reader, _, _):
             do throws(InputError) { try reader.seek(to: time) } catch { throw .input(error) }
-            // Otherwise an earlier time would be taken for that of another recording.
+            // Otherwise an earlier time would look like the start of another recording.
             try clock?.go(to: PictureClock.Place())
         case .bytes(let source):
             guard let file = source as? FileSource, let clock else { return }
@@ -72,10 +72,12 @@ extension Player {
     }
 }
 
+// MARK: Keyframes
+
 /// Finds the keyframe at which decoding a raw stream must begin to play it from a given time, without
 /// decoding it.
 struct KeyframeSearch {
-    /// Access units before the keyframe.
+    /// The number of access units before the keyframe.
     private(set) var unitCount = 0
     /// The clock's position before the keyframe.
     private(set) var place: PictureClock.Place

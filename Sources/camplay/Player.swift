@@ -27,21 +27,21 @@ final class Player {
     var isUnknown = true
     /// The first bytes of a stream whose kind is still unknown.
     var head: [UInt8] = []
-    /// The container that those begin, if it is one that can be read as it comes.
+    /// The container that `head` begins, if it can be read as a stream.
     private var containerKind: StreamContainer?
-    /// What has been received so far.
+    /// The counts so far.
     var report: PlayReport
-    /// Whether a thread hangs in a driver, or in what plays sound.
+    /// Whether a thread hangs in a driver or in a sound library.
     private(set) var leavesThread = false
     var isDone = false
     /// Splits a raw AVCC stream; nil for start codes.
     private var lengths: AVCC.Reader?
     private let record: DecoderConfigurationRecord?
-    /// Pictures that are due earlier, at the file's own speed, are decoded but not played.
+    /// Where playing starts, at the file's own speed; earlier pictures are decoded but not played.
     var start: Duration?
     /// The current position, at the file's own speed.
     private(set) var position = Duration.zero
-    /// Access units that are not decoded at all, because a keyframe follows them before playing continues.
+    /// The number of access units to skip without decoding: a later keyframe precedes the playing position.
     var unitsToPass = 0
     /// Looks for a keyframe, and receives the access units instead of the decoder.
     var search: KeyframeSearch?
@@ -72,7 +72,7 @@ final class Player {
     /// - Parameters:
     ///   - presentation: where pictures are shown; nil without a window.
     ///   - sound: plays the sound; nil for none.
-    ///   - liveSound: what it plays if that is a live stream's.
+    ///   - liveSound: receives a live stream's sound; nil for none.
     ///   - clock: when pictures are shown; nil for as soon as they are available.
     init(
         _ command: Camplay, input: PlayInput, record: DecoderConfigurationRecord?, outputs: PlayOutputs,
@@ -127,10 +127,10 @@ final class Player {
         } while try jump()
     }
 
-    /// Notes that a thread hangs.
+    /// Records that a thread hangs.
     func leaveThread() { leavesThread = true }
 
-    /// Adds to the report what happened to pictures in the window, and to sound.
+    /// Adds the window's counts of pictures, and the sound, to the report.
     func note(_ statistics: Presentation.Statistics) {
         report.sound = sound?.report
         report.pictures.shown = statistics.shownCount
@@ -278,11 +278,11 @@ extension Player {
         if let problem { try reject(problem) }
     }
 
-    /// Notes that pictures are missing before what comes next.
+    /// Records that pictures are missing before the next one.
     func reject(_ problem: String) throws(PlayError) {
         self.problem = problem
         guard search == nil, let pipeline else { return }
-        // What came before is complete.
+        // The data before the damage is complete.
         try pipeline.gatherer.finish { (unit) throws(PlayError) in try play(unit) }
         pipeline.gatherer.abandon()
         pipeline.decoder.reject(because: problem)
@@ -327,7 +327,7 @@ extension Player {
         outputs.interrupt()
     }
 
-    /// - Parameter isHidden: whether it is in the file only for reference by others.
+    /// - Parameter isHidden: whether the picture is only a reference for others.
     func play(_ unit: borrowing ReceivedAccessUnit, isHidden: Bool = false) throws(PlayError) {
         guard !isDone, let decoder = pipeline?.decoder else { return }
         if search != nil {
@@ -393,7 +393,7 @@ extension Player {
                 skipped: report.pictures.skipped))
     }
 
-    /// When a live picture is due, because its sound is heard; nil for at once.
+    /// When a live picture is due, if it waits for its sound; nil for at once.
     private func liveMoment(of picture: borrowing DecodedPicture) -> Instant? {
         guard let liveSound, let arrival = picture.arrival else { return nil }
         return liveSound.moment(ofPictureFrom: arrival)
@@ -418,7 +418,7 @@ extension Player {
         report.reasons = decoder.softwareReasons
     }
 
-    /// Adds to the report what happened to the access units since the last call.
+    /// Adds the decoder's counts since the last call to the report.
     func count() {
         guard let counters = pipeline?.decoder.counters, let counted = pipeline?.counted else { return }
         if let decoder = pipeline?.decoder {

@@ -4,7 +4,7 @@ import Decoder
 
 /// Passes pictures from the decoding thread to the displaying one.
 ///
-/// A file's pictures wait for their time. Those of a live stream wait for their sound if it is heard; otherwise only
+/// A file's pictures wait for their time. Live pictures wait for their sound if it is heard; otherwise only
 /// the latest is kept.
 ///
 /// `@unchecked Sendable`: all mutable state is accessed with the lock held.
@@ -19,14 +19,14 @@ final class Presentation: @unchecked Sendable {
     private var isFinished = false
     private var clock = PlaybackClock()
     private let isSeekable: Bool
-    /// How far the viewer wants to seek, until the decoding thread does so.
+    /// The requested seek, until the decoding thread takes it.
     private var jump: Duration?
     /// Whether to show a picture despite a pause: the first one after a seek.
     private var showsNext = false
     private var current = Statistics()
     private var lateness = Duration.zero
 
-    /// What happened to pictures, and to the stream.
+    /// Counts of pictures, and totals of the stream.
     struct Statistics {
         /// Pictures taken for display.
         var shownCount = 0
@@ -34,7 +34,7 @@ final class Presentation: @unchecked Sendable {
         var lateCount = 0
         /// Live pictures that were not shown because of a pause.
         var pausedCount = 0
-        /// What has been received so far.
+        /// The counts so far.
         var totals = StreamTotals()
     }
 
@@ -53,8 +53,8 @@ extension Presentation {
     /// Waits until a picture is due, and shows it.
     /// - Parameters:
     ///   - due: the time since the first picture; nil for at once.
-    ///   - moment: when it may be seen, without waiting for that here.
-    ///   - totals: what has been received so far.
+    ///   - moment: the earliest time to display the picture; the call does not wait for it.
+    ///   - totals: the stream's totals so far.
     func show(
         _ picture: consuming DecodedPicture, at due: Duration?, notBefore moment: Instant = .start,
         _ totals: StreamTotals
@@ -85,7 +85,7 @@ extension Presentation {
     /// Keeps showing the last picture until a time since the first.
     func hold(until due: Duration) { _ = wait(until: due) }
 
-    /// How far the viewer wants to seek; reported once, nil if there was no request.
+    /// The requested seek, returned once; nil without a request.
     func takeJump() -> Duration? { monitor.withLock { jump.take() } }
 
     /// Restarts the clock, because the next picture comes from elsewhere in the file.
@@ -98,7 +98,7 @@ extension Presentation {
         changeClock()
     }
 
-    /// Notes that no more pictures will come. Those that wait are still shown, unless the viewer has quit.
+    /// Records that no more pictures will come. Waiting pictures are still shown, unless the viewer has quit.
     func finish() {
         monitor.withLock {
             isFinished = true
@@ -154,14 +154,14 @@ extension Presentation {
     /// Whether the viewer has paused.
     var isPaused: Bool { monitor.withLock { clock.isPaused } }
 
-    /// When something at a time of the file is due; nil before the first picture, and in a pause.
+    /// When a time of the file is due; nil before the first picture, and in a pause.
     func moment(of time: Duration) -> Instant? { monitor.withLock { clock.moment(of: time) } }
 
-    /// Shows the first picture, but lets no time pass before `beginTime`, or for longer than `patience`. Call it before
-    /// pictures come.
+    /// Holds the clock at the first picture until `beginTime`, for at most `patience`. Call it before the
+    /// first picture.
     func holdTime(patience: Duration) { monitor.withLock { clock.hold(patience: patience) } }
 
-    /// Lets the time pass from a moment on, when the loudspeaker can be heard.
+    /// Releases the clock at the moment when the loudspeaker is heard.
     func beginTime(at moment: Instant) {
         let isNews = monitor.withLock {
             guard clock.isHeld else { return false }
@@ -201,7 +201,7 @@ extension Presentation {
     /// Whether no more pictures will come.
     var hasEnded: Bool { monitor.withLock { isFinished } }
 
-    /// What happened so far.
+    /// The statistics so far.
     var statistics: Statistics { monitor.withLock { current } }
 
     /// Stops taking pictures: a waiting one counts as late.
@@ -235,7 +235,9 @@ extension Presentation {
     }
 }
 
-/// What has been received of a stream so far, for the line of statistics.
+// MARK: Totals
+
+/// Totals of what a stream has delivered so far, for the statistics line.
 struct StreamTotals: Equatable {
     /// Bytes received.
     var bytes = 0
@@ -246,14 +248,16 @@ struct StreamTotals: Equatable {
     var skipped = 0
 }
 
+// MARK: Queue
+
 /// Decoded pictures that wait to be shown, each for its moment, oldest first.
 struct WaitingPictures: ~Copyable {
     private var slots = InlineArray<16, Slot> { _ in Slot() }
     private var first = 0
     private(set) var count = 0
 
-    /// The most pictures that wait, because they are large; beyond it the oldest is due at once. The window then has the
-    /// time of the remaining slots to take it.
+    /// The maximum number of waiting pictures, which are large. Beyond it the oldest is due at once; the
+    /// remaining slots give the window time to take it.
     static let most = 12
 
     private struct Slot: ~Copyable {
@@ -261,13 +265,14 @@ struct WaitingPictures: ~Copyable {
         var moment = Instant.start
     }
 
-    /// When the next one is due; nil if none waits.
+    /// When the next picture is due; nil if none waits.
     var next: Instant? { count > 0 ? slots[first].moment : nil }
 
-    /// Adds a picture. If it is already due it replaces those that wait; if there is no room it replaces the oldest.
+    /// Adds a picture. A picture that is already due replaces all waiting ones; without room it replaces the
+    /// oldest.
     /// - Parameters:
     ///   - picture: nil afterwards.
-    ///   - moment: when it is due; never before those that wait.
+    ///   - moment: when the picture is due, which is never before the waiting ones.
     /// - Returns: how many were dropped.
     mutating func append(_ picture: inout DecodedPicture?, at moment: Instant, now: Instant) -> Int {
         let moment = count > 0 ? max(moment, slots[place(count - 1)].moment) : moment

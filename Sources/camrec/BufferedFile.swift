@@ -15,7 +15,7 @@ final class BufferedFile {
 
     /// Creates or opens the file; `-` is standard output.
     init(path: String, overwrite: Bool) throws(OutputError) {
-        // Never raised: the wait for a pipe's reader has no end.
+        // Never raised: the wait for a pipe's reader is unlimited.
         guard let interruption = Interruption() else {
             throw OutputError(.notCreated(errno: EMFILE), output: path)
         }

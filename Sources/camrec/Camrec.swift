@@ -26,7 +26,7 @@ struct Camrec: ParsableCommand {
     /// Replaces ArgumentParser's own `main`, so that every error is one line.
     static func main() {
         let words = Array(CommandLine.arguments.dropFirst())
-        // A shell's question repeats an unfinished command line, which has no mistakes yet.
+        // A completion request repeats an unfinished command line, whose mistakes do not count yet.
         if ArgumentText.isCompletionRequest(words) { return main(words) }
         SignalWatch.holdUserSignals()
         StandardDescriptors.fill()

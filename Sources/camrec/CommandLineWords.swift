@@ -7,7 +7,7 @@ import CamRecorder
 struct CommandLineWords {
     /// The words without the program's name; negative numbers are joined to their option.
     let words: [String]
-    /// The command they belong to: recording unless the first word names another.
+    /// The command: recording, unless the first word names another.
     let command: any ParsableCommand.Type
     /// Whether the first word names the command.
     let isNamed: Bool
@@ -60,6 +60,8 @@ struct CommandLineWords {
     }
 }
 
+// MARK: Mistakes
+
 /// Detects a mistyped or misplaced command on the command line, which would otherwise become the name of a recorded
 /// file.
 enum CommandWord {
@@ -85,7 +87,7 @@ enum CommandWord {
         func reason(against word: String) -> String? {
             OutputName(word).isBareWord ? Self.reason(against: word, isFirst: word == first) : nil
         }
-        // To list the options takes milliseconds and memory; most command lines have no such word.
+        // Listing the options takes milliseconds and memory; most command lines have no such word.
         guard given.isRecording, given.words.contains(where: { reason(against: $0) != nil }),
             !arguments.contains(where: { $0 == "--codec" || $0.hasPrefix("--codec=") })
         else { return nil }

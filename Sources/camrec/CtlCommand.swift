@@ -112,7 +112,7 @@ struct CtlCommand: ParsableCommand {
         return exchange.readBytes(count)
     }
 
-    /// More than any file of a picture of 16384x16384.
+    /// More than any picture of 16384x16384 takes.
     private static let largestFile = 1 << 30
 
     private func takeSnapshot(
@@ -139,6 +139,8 @@ struct CtlCommand: ParsableCommand {
         _ = DescriptorWriter.write(metrics.text, to: STDOUT_FILENO)
     }
 }
+
+// MARK: Snapshots
 
 extension CtlCommand {
     /// The file of `snapshot FILE`; nil for other commands.
@@ -172,7 +174,7 @@ extension CtlCommand {
         }
     }
 
-    /// Throws what would prevent writing, before a picture is taken.
+    /// Throws known obstacles to writing, before a picture is taken.
     func refuseUnusable(_ path: String, _ console: Console) throws(ExitStatus) {
         do throws(OutputError) { try OutputFile.refuseUnusable(path, overwrite: overwrite) } catch {
             console.fail(error.description)
@@ -181,7 +183,9 @@ extension CtlCommand {
     }
 }
 
-/// A connection to a recording's control socket: sends a line, and reads what comes back.
+// MARK: Connection
+
+/// A connection to a recording's control socket: sends a line, and reads the reply.
 final class ControlExchange {
     private let socket: Socket
     private var received: [UInt8] = []
@@ -190,7 +194,7 @@ final class ControlExchange {
     static let usualPatience = Duration.seconds(8)
     private static let longestLine = 1 << 20
 
-    /// Connects to a socket. If that fails, says why.
+    /// Connects to a socket, or prints why it cannot.
     init(path: String, console: Console) throws(ExitStatus) {
         do throws(NetworkError) { socket = try Socket.connect(path: path) } catch {
             console.fail(Self.explain(error, path))

@@ -162,7 +162,7 @@ struct EncoderTrialCommand: ParsableCommand {
 
 /// Writes text to standard output.
 enum Printout {
-    /// Writes text; nil means it could not be made.
+    /// Writes text. A nil text, which could not be encoded, is an error.
     static func write(_ text: String?) throws(ExitStatus) {
         signal(SIGPIPE, SIG_IGN)
         guard let code = text.map({ DescriptorWriter.write($0, to: STDOUT_FILENO) }) ?? EINVAL else { return }
@@ -173,7 +173,7 @@ enum Printout {
         throw .inputOutput
     }
 
-    /// Writes lines: line breaks are ours, but names come from a driver.
+    /// Writes lines. Control characters, which may come with a driver's names, are shown as codes.
     static func write(lines text: String) throws(ExitStatus) {
         try write(
             text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).printable }

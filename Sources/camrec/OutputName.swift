@@ -4,7 +4,7 @@ import CamNetworking
 import CamRecorder
 import Containers
 
-/// An OUTPUT argument's name: what it means, and why it may be refused.
+/// The name in an OUTPUT argument: its meaning, and reasons to refuse it.
 struct OutputName {
     let text: String
 
@@ -47,7 +47,7 @@ struct OutputName {
         return (named, codec)
     }
 
-    /// The text for messages: what may be a user, a password or a token is left out.
+    /// The text for messages, without parts that may be a user, a password or a token.
     private var shown: String {
         let place = text.prefix { $0 != "?" }
         let query = place.endIndex < text.endIndex ? "?…" : ""

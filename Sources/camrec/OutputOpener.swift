@@ -60,6 +60,8 @@ struct OutputOpener {
     }
 }
 
+// MARK: Files
+
 /// Opens the outputs that are files, named pipes or standard output.
 struct FileOutput {
     let overwrite: Bool
@@ -67,11 +69,11 @@ struct FileOutput {
     /// The ring that motion triggers; nil if motion triggers none.
     let motionRing: EventRing.Plan?
     let console: Console
-    /// What containers say about the recording.
+    /// The metadata that containers store about the recording.
     let metadata: FileMetadata
     /// The clocks by which pictures are captured; nil if the source has none.
     let captureClock: (any TimeSource)?
-    /// Receives finished files; nil if nobody wants them.
+    /// The program for finished files; nil without `--on-segment`.
     let program: SegmentProgram?
     /// Ends a wait for a pipe's reader.
     let interruption: Interruption
@@ -79,7 +81,7 @@ struct FileOutput {
     /// Opens the sink of a choice that is not live.
     func open(_ choice: OutputChoice, _ stream: StreamDescription) throws(OutputError) -> any AccessUnitSink {
         let synchronizer = try synchronizer(for: choice.path)
-        // Events of a ring are no parts of a whole.
+        // The files of a ring are separate recordings.
         let clock = segments.ring == nil ? SharedPacketClock() : nil
         let open = opening(choice.form, overwrite: false, synchronizer, clock)
         let report: (SegmentEvent) -> Void = { [console] event in
@@ -90,7 +92,7 @@ struct FileOutput {
         if segments.isSegmented || beginsAgain(choice.path), choice.isFile {
             var plan = segments.plan(path: choice.path, timestamps: choice.timestamps)
             plan.takesPictures = choice.hasPictures
-            // Motion has begun before it triggers, and its file before that.
+            // Motion begins before it triggers, and its file begins before the motion.
             if let motionRing { plan.oldestNamed = motionRing.before + SegmentPlan.longestDelay }
             return try SegmentRecorder(
                 plan, stream: stream, open: open,

@@ -87,8 +87,9 @@ struct RecordCommand: ParsableCommand {
         }
     }
 
-    /// Each codec's. For files alone, nobody waits for a frame, unless events of a ring are to be in them. What an encoder
-    /// holds back of a time lapse would be minutes or hours.
+    /// The configuration of each codec's encoder. If all outputs are files, frames may come late, except with
+    /// a ring, whose files need the latest pictures, and in a time lapse, of which an encoder would hold back
+    /// minutes or hours.
     var configurations: [EncoderConfiguration] {
         let areAwaited = segments.ring != nil || lapse.every != nil || !choices.allSatisfy(\.isFile)
         return stream.configurations(codecs, rate: rate, areAwaited: areAwaited).map { configuration in
@@ -168,6 +169,8 @@ struct RecordCommand: ParsableCommand {
     }
 }
 
+// MARK: Preflight
+
 extension RecordCommand {
     /// Throws the errors that a recording would encounter later, if they can be detected before opening a
     /// device or creating a file.
@@ -239,6 +242,8 @@ enum FilePlace: Hashable {
     }
 }
 
+// MARK: Small groups of options
+
 /// Options for a recording's length.
 struct LengthOptions: ParsableArguments {
     @Option(
@@ -270,7 +275,7 @@ struct TimeLapseOptions: ParsableArguments {
         completion: .frameRate, transform: FrameRate.read)
     var playbackFps: FrameRate?
 
-    /// Nil for a recording in real time.
+    /// The time lapse; nil for a recording in real time.
     var plan: TimeLapse? {
         every.map { TimeLapse(every: $0.duration, playbackRate: playbackFps ?? .usual) }
     }

@@ -74,10 +74,12 @@ struct RecordingNotes {
     }
 }
 
+// MARK: Lengths of files and rings
+
 /// Compares the requested lengths with what a stream's rate and keyframes allow: memory is bounded, and files begin
 /// and end at keyframes.
 struct SegmentAdvice {
-    /// A stream's bit rate, as far as known, in bits per second.
+    /// The known bit rate of a stream, in bits per second.
     enum Rate: Equatable {
         case average(Double)
         /// Constant quality with a maximum rate.
@@ -85,7 +87,7 @@ struct SegmentAdvice {
         /// Constant quality at any rate, or encoded by the camera.
         case unknown
 
-        /// - Parameter control: the encoder's; nil if the camera encodes.
+        /// - Parameter control: the encoder's rate control; nil if the camera encodes.
         init(_ control: RateControl?) {
             if let average = control?.bitRate {
                 self = .average(Double(average))
@@ -102,7 +104,7 @@ struct SegmentAdvice {
     /// Seconds between keyframes.
     let keyframeDistance: Double
 
-    /// Useful information.
+    /// The memory that a ring takes.
     var notes: [String] {
         guard let ring = segments.ring else { return [] }
         switch rate {

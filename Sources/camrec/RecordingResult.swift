@@ -7,8 +7,8 @@ import CamStorage
 
 /// A recording's result, for messages and for the JSON report.
 ///
-/// The report's top level; property names are JSON keys. `encoder`, `output`, `frames`, `bytes` and `latency` are
-/// those of the first output.
+/// The report's top level; property names are JSON keys. `encoder`, `output`, `frames`, `bytes` and `latency`
+/// describe the first output.
 struct RecordingResult: Encodable {
     let device: Device
     let format: Format
@@ -24,7 +24,7 @@ struct RecordingResult: Encodable {
     let error: String?
     /// Nil without `--on-segment`.
     let onSegment: OnSegment?
-    /// Nil for a recording that plays as it was captured.
+    /// Nil for a recording that plays in real time.
     let timeLapse: Lapse?
     let encoders: [Encoder]
     let outputs: [Output]
@@ -44,7 +44,7 @@ struct RecordingResult: Encodable {
         let controls: [String: String]
     }
 
-    /// What became of the program for finished files.
+    /// The program that is started for finished files.
     struct OnSegment: Encodable {
         let program: String
         /// Files for which it was started, for which it then failed, and for which it was not started.
@@ -61,16 +61,16 @@ struct RecordingResult: Encodable {
     struct Source: Encodable {
         /// Times it was restarted or reopened after a failure.
         let restarts: Int
-        /// Times without pictures: failures, and standstills of the process or the machine with what they cause.
+        /// Times without pictures: failures, and standstills of the process or the machine.
         let outages: Int
         /// The total time from the last picture before each failure to the first after it.
         let secondsLost: Double
-        /// Of `secondsLost`: from the last picture to the end.
+        /// The part of `secondsLost` from the last picture to the end.
         let secondsAwayAtEnd: Double
         let standstills: Int
-        /// In which the process was stopped.
+        /// Seconds in which the process was stopped.
         let secondsStopped: Double
-        /// In which the machine was suspended.
+        /// Seconds in which the machine was suspended.
         let secondsSuspended: Double
         /// Pictures whose time of capture the driver got wrong.
         let correctedTimes: Int
@@ -108,9 +108,9 @@ struct RecordingResult: Encodable {
         let measuredPeakBitRate: Double
         let passedOver: [String]
         let notes: [String]
-        /// What decoded the camera's Motion JPEG; nil for other formats, and without a GPU.
+        /// The decoders of the camera's Motion JPEG; nil for other formats, and without a GPU.
         let jpeg: JPEG?
-        /// Which pictures the GPU read in the camera's memory; nil without a GPU.
+        /// Whether the GPU read pictures from the camera's memory; nil without a GPU.
         let zeroCopy: ZeroCopy?
         let restarts: Int
         /// The measured pictures per second, by the source's clock.
@@ -119,7 +119,7 @@ struct RecordingResult: Encodable {
         let statedFramesPerSecond: Double?
         let frames: EncoderFrames
         let error: String?
-        /// The promised rates that were not held, as a message.
+        /// The message about promised rates that were exceeded.
         let brokenRates: String?
         /// Whether rates were changed during the recording.
         let hasChangedRates: Bool
@@ -135,17 +135,18 @@ struct RecordingResult: Encodable {
         }
     }
 
-    /// How many pictures were shared by the camera and the GPU, in whose memory, and how many were copied, and why.
+    /// How many pictures the camera and the GPU shared, in whose memory, how many were copied, and why.
     struct ZeroCopy: Encodable {
         let memory: String?
         let shared: Int
         let copied: Int
-        /// What the processor read of the camera's pictures.
+        /// Bytes of the camera's pictures that the processor read.
         let bytesRead: Int
         let reason: String?
     }
 
-    /// How many pictures of Motion JPEG the GPU and the processor decoded, and why not all are the GPU's.
+    /// How many pictures of Motion JPEG the GPU and the processor decoded, and why the GPU did not decode
+    /// all.
     struct JPEG: Encodable {
         let gpu: Int
         let cpu: Int
@@ -208,14 +209,14 @@ struct RecordingResult: Encodable {
         let droppedByDriver: Int
         let corrupt: Int
         let droppedByUs: Int
-        /// Of those dropped by us.
+        /// Part of `droppedByUs` while the encoder hung or was reopened.
         let droppedInRestart: Int
-        /// Of those dropped by us.
+        /// Part of `droppedByUs` because an output was too slow.
         let droppedForOutput: Int
-        /// Of those dropped by us.
+        /// Part of `droppedByUs` after a standstill.
         let droppedAfterStandstill: Int
         let paused: Int
-        /// Between the frames of a time lapse.
+        /// Pictures between the frames of a time lapse.
         let notWanted: Int
         let droppedByEncoder: Int
         let unused: Int
@@ -224,7 +225,7 @@ struct RecordingResult: Encodable {
         let written: Int
     }
 
-    /// From capture to write.
+    /// The time from capture to write.
     struct Latency: Encodable {
         let medianMilliseconds: Double
         let percentile99Milliseconds: Double

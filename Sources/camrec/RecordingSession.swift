@@ -22,16 +22,16 @@ struct RecordingSession {
     /// The limit that this process raised.
     let descriptors: DescriptorLimit
 
-    /// How long a pipe's reader may stall after the wait for it was ended.
+    /// How long a pipe's reader may stall after an interruption.
     private static let patience = Duration.seconds(5)
     /// How long to wait at the end for the programs of finished files.
     private static let programPatience = Duration.seconds(10)
     private static let progressInterval = Duration.milliseconds(500)
     /// The interval between checks for hung outputs.
     private static let lookInterval = Duration.seconds(5)
-    /// How long the encoder of sound waits for the microphone, which opens meanwhile.
+    /// How long the sound encoder waits for the microphone to open.
     private static let microphonePatience = Duration.milliseconds(500)
-    /// How it ended.
+    /// The end of a run.
     struct Ending {
         let status: ExitStatus
         /// Whether a thread still hangs in a driver.
@@ -90,7 +90,7 @@ struct RecordingSession {
         let now = WallTime.now
         let capturing = Capturing(
             source(stream, sharedSurfaces, controls), every: command.lapse.plan?.interval)
-        // Afterwards the stream is the capture thread's; meanwhile the encoders open.
+        // From here on the stream belongs to the capture thread, which runs while the encoders open.
         capturing.startAhead()
         let opened = capturing.source
         let microphone = try openMicrophone(camera: opened.identity.device)
@@ -161,7 +161,7 @@ struct RecordingSession {
         return SharedSurfaces(command.encoder.request, codecs: command.codecs)
     }
 
-    /// Whether the whole requested time is over, and nothing remains to be served.
+    /// Whether `--duration` has elapsed and no live output remains.
     private func isComplete(_ deadline: RecordingDeadline?) -> Bool {
         deadline?.isOver == true && !command.length.serveOn
     }
@@ -226,7 +226,7 @@ struct RecordingSession {
             absencePatience: deviceTimeout(usually: .none).duration)
         var caretakers: [SegmentCaretaker]?
         do throws(CaptureError) {
-            // A signal ends the process before recording starts: there is nothing else to wait for.
+            // A signal ends the process before recording starts, so this wait need not be interrupted.
             return try wait.open { () throws(CaptureError) in
                 try CaptureSource.open(
                     command.source.device, request: request, isPaced: command.source.pace,
@@ -242,7 +242,7 @@ struct RecordingSession {
         } catch { throw .capture(error) }
     }
 
-    /// What the source is asked for. A service goes on without a control that another kernel has taken away.
+    /// The request to the source. A service continues without a control that another kernel lacks.
     private var request: CaptureRequest {
         var request = command.source.request
         request.skipsMissingControls = ServiceEnvironment.own.hasManager
@@ -283,7 +283,7 @@ struct RecordingSession {
         _ source: RecordingOutcome.Source, _ program: SegmentProgram?, _ sound: SoundDescription?,
         interruption: Interruption
     ) throws(RecordingError) -> [OutputPlan] {
-        // Pictures of a file were captured nobody knows when.
+        // A file has no capture times.
         let metadata = FileMetadata(
             camera: source.isLive ? source.identity.name : nil, program: "camrec \(Version.current)")
         let opener = OutputOpener(
@@ -311,7 +311,7 @@ struct RecordingSession {
         return (choice, reader)
     }
 
-    /// Opens what codes the sound, in as many channels as the microphone has; in two if it does not open in time.
+    /// Opens the sound encoder with the microphone's number of channels, or two if it does not open in time.
     private func soundPlan(
         _ choice: MicrophoneChoice, _ reader: MicrophoneReader
     ) throws(RecordingError) -> SoundPlan {
@@ -328,7 +328,7 @@ struct RecordingSession {
         } catch { throw .sound(error) }
     }
 
-    /// Returns what starts the program for finished files; nil if there is none.
+    /// Returns the starter of the program for finished files; nil without `--on-segment`.
     private func segmentProgram() throws(RecordingError) -> SegmentProgram? {
         guard let path = command.segments.onSegment else { return nil }
         let program = SegmentProgram(
@@ -448,7 +448,7 @@ struct RecordingSession {
             console.fail(error.description)
             status = .inputOutput
         }
-        // What was kept is said once, however many outputs failed.
+        // The last failure is printed with what was kept, however many outputs failed.
         for error in errors.dropLast() { console.fail("\(error)") }
         if let last = errors.last { console.fail("\(last) (\(result.kept))") }
         if let first = errors.first {

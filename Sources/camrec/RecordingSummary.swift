@@ -60,7 +60,7 @@ extension RecordingResult {
         return warnings + rateWarnings
     }
 
-    /// How libx264 could use the processors that were idle.
+    /// Options with which libx264 would use idle processors.
     private var processorAdvice: String {
         let count = min(Processors.count, 4)
         guard count > 1, encoders.contains(where: \.isSingleThreaded) else { return "" }
@@ -95,7 +95,7 @@ extension RecordingResult {
 }
 
 extension RecordingResult.Source {
-    /// What kept pictures from coming.
+    /// Warnings about times without pictures.
     var warnings: [String] {
         var warnings: [String] = []
         let pauses = [
@@ -174,6 +174,8 @@ private func count(_ number: Int, _ noun: String) -> String {
     "\(number) \(noun)\(number == 1 ? "" : "s")"
 }
 
+// MARK: Rates
+
 /// A readable bit rate: `2`, `2.75`, `0.452`, `0.00012` Mbit/s.
 struct Megabits: CustomStringConvertible {
     private let bitsPerSecond: Double
@@ -212,6 +214,8 @@ extension RecordingOutcome.Rate {
     }
 }
 
+// MARK: Progress
+
 /// The status line, redrawn while a recording runs.
 struct Progress {
     let start: Instant
@@ -224,7 +228,8 @@ struct Progress {
         lastTime = start
     }
 
-    /// Returns the line: what cannot be written, since when; then frames, rate since the last call, drops, time.
+    /// Returns the line: an output's failure and when it began, then frames, rate since the last call, drops
+    /// and time.
     mutating func line(_ recording: Recording) -> String {
         let now = Instant.now
         let seconds = max(0.001, (now - lastTime).inSeconds)

@@ -8,7 +8,8 @@ import Glibc
 enum SettingsArguments {
     private static let option = "--settings"
 
-    /// Puts the file's arguments before the command line's, except those whose option is given there, too.
+    /// Puts the file's arguments before the command line's, without the options that the command line also
+    /// gives.
     /// - Parameter arguments: without the program's name.
     static func expand(_ arguments: [String]) throws(SettingsProblems) -> [String] {
         let subcommands = Camrec.configuration.subcommands.compactMap { $0.configuration.commandName }
@@ -45,6 +46,8 @@ enum SettingsArguments {
         return index + 1 < options.count ? options[index + 1] : nil
     }
 }
+
+// MARK: Arguments of a file
 
 extension RecordCommand {
     /// The keys of a settings file: this command's own long options.
@@ -87,13 +90,13 @@ extension RecordCommand {
         return arguments.compactMap(\.argument)
     }
 
-    /// Returns warnings about a file's valid arguments: those that have no effect, and files that are not there.
+    /// Returns warnings about a file's valid arguments: options without effect, and missing files.
     static func warnings(on arguments: [String]) -> [String] {
         guard let command = try? parsed(arguments) else { return [] }
         return command.warnings + command.missingFiles
     }
 
-    /// Names that do not depend on the folder that the recording is made in.
+    /// Warnings about missing files, for paths that do not depend on the recording's folder.
     private var missingFiles: [String] {
         [live.caFile].compactMap { $0 }.filter { $0.hasPrefix("/") && access($0, F_OK) != 0 }
             .map { "ca-file \($0): no such file; put the certificates there" }
@@ -115,7 +118,7 @@ extension RecordCommand {
         return arguments.last { $0.hasPrefix(option) }.map { String($0.dropFirst(option.count)) }
     }
 
-    /// Each refusal is reported with its line, and takes several passes to find.
+    /// The maximum number of refusals to report: finding the line of one takes several passes.
     private static let mostRefusals = 20
 
     /// Finds the line that causes a refusal, by bisection: a long file would take too many passes line by line.
@@ -156,6 +159,8 @@ struct SettingsProblems: Error {
         self.problems = problems.sorted { ($0.line ?? .max) < ($1.line ?? .max) }
     }
 }
+
+// MARK: Check
 
 /// `camrec check FILE`
 struct CheckCommand: ParsableCommand {

@@ -98,6 +98,8 @@ struct SnapshotCommand: ParsableCommand {
     }
 }
 
+// MARK: Rules
+
 extension SnapshotCommand {
     /// Why the command is refused, with the next step; nil if it is valid.
     var refusal: String? { nameRefusal ?? optionRefusal ?? sourceRefusal }
@@ -138,10 +140,12 @@ extension SnapshotCommand {
     }
 }
 
+// MARK: Session
+
 /// One run of the snapshot command.
 ///
-/// The file is created once the picture is there: whatever happens before leaves nothing behind, so until then a
-/// signal ends the process.
+/// The file is created once the picture is complete. Earlier failures leave nothing behind, so a signal ends
+/// the process until then.
 struct SnapshotSession {
     let command: SnapshotCommand
     let console: Console
@@ -171,7 +175,7 @@ struct SnapshotSession {
             program: Version.program)
     }
 
-    /// Throws what would prevent writing, as far as it is known, before the camera's light goes on.
+    /// Throws known obstacles to capturing and writing, before the camera's light goes on.
     private func refuseImpossible() throws(SnapshotError) {
         do throws(CaptureError) {
             try CaptureSource.refuseImpossible(command.source.device, request: command.source.request)

@@ -1,7 +1,7 @@
 import CamPlatform
 import CamRecorder
 
-/// What became of a recording's sound. Property names are JSON keys.
+/// The sound of a recording. Property names are JSON keys.
 struct SoundResult: Encodable {
     /// ALSA's name of the microphone, and whether it was ever heard.
     let microphone: String
@@ -10,16 +10,18 @@ struct SoundResult: Encodable {
     let samplesPerSecond: Int
     let channels: Int
     let bitRate: Int?
-    /// How often the microphone delivered samples, and how often it lost some because they were not read in time.
+    /// How often the microphone delivered samples, and how often samples were lost because they were not read
+    /// in time.
     let periods: Int
     let overruns: Int
-    /// How often it was gone.
+    /// How often the microphone was missing.
     let outages: Int
-    /// Silence in place of what was missing.
+    /// Silence in place of missing sound.
     let secondsOfSilence: Double
-    /// How much faster its clock is than this machine's, times a million; nil if it was not heard for long enough.
+    /// How much faster the microphone's clock is than this machine's, in parts per million; nil if it was not
+    /// heard for long enough.
     let driftPPM: Double?
-    /// The samples a second that came, if they are not those that it says.
+    /// The measured samples per second, if they contradict the microphone's stated rate.
     let falseRate: Int?
     /// Packets that an output had no room for.
     let lost: Int
@@ -59,20 +61,20 @@ struct SoundResult: Encodable {
 
 /// The motion that a recording saw. Property names are JSON keys.
 struct MotionResult: Encodable {
-    /// How often something moved.
+    /// The number of times that something moved.
     let count: Int
     /// The latest 1000 times.
     let events: [Event]
 
     struct Event: Encodable {
-        /// From the recording's first picture to the first and to the last in which it moved.
+        /// Seconds from the recording's first picture to the first and to the last picture with motion.
         let startSeconds: Double
         let endSeconds: Double
-        /// To the one in which the most of the picture had changed.
+        /// Seconds to the picture that changed most.
         let peakSeconds: Double
-        /// How much of the picture that was, 0 to 1.
+        /// The share of that picture that changed, 0 to 1.
         let peakShare: Double
-        /// Where: the box around it, in the camera's pixels.
+        /// The box around the change, in the camera's pixels.
         let x: Int
         let y: Int
         let width: Int

@@ -115,7 +115,7 @@ struct Camweb: ParsableCommand {
     func run() throws {
         let console = Console(program: "camweb", isQuiet: quiet, isVerbose: verbose, isDetached: true)
         defer { console.finish() }
-        // Each browser takes one.
+        // Each browser needs a descriptor.
         _ = DescriptorLimit.raise()
         guard let signals = SignalWatch(program: "camweb", userSignals: [SIGUSR1: {}, SIGUSR2: {}]) else {
             console.fail("out of threads or descriptors; raise 'ulimit -n' and 'ulimit -u'")
@@ -156,7 +156,7 @@ struct Camweb: ParsableCommand {
 
     private static let usualSettings = "/etc/camrec"
 
-    /// Warns at once: the page would only say so when somebody opens it.
+    /// Warns at the start: the page shows the error only once it is opened.
     private func warnOfMissingSettings(_ console: Console) {
         let folder = settings ?? Self.usualSettings
         guard cameras.isEmpty, access(folder, R_OK | X_OK) != 0 else { return }
@@ -215,6 +215,8 @@ struct Camweb: ParsableCommand {
     }
 }
 
+// MARK: Arguments
+
 /// `tcp://127.0.0.1:9982`, `door=unix:/run/camrec/door/live,control=/run/camrec/door/control`
 struct CameraArgument: ExplainedArgument {
     static let requirement =
@@ -256,7 +258,7 @@ struct PageAddress: ExplainedArgument {
 
     init?(argument: String) {
         guard let address = SocketAddress(argument) else { return nil }
-        // A host alone would have the port of recordings.
+        // A bare host would get the default port of a recording's --listen.
         let hasPort =
             argument.hasSuffix("\(address.port)") && !argument.hasSuffix("]") && argument != address.host
         self.address = hasPort ? address : SocketAddress(host: address.host, port: Self.defaultPort)
@@ -274,6 +276,8 @@ struct HostName: ExplainedArgument {
         name = argument
     }
 }
+
+// MARK: Exit codes
 
 /// The exit codes of camweb's errors.
 extension ExitStatus {

@@ -74,13 +74,15 @@ struct Mistake: Error {
     init(_ line: String, _ status: ExitStatus) { (self.line, self.status) = (line, status) }
 }
 
+// MARK: Prompt
+
 /// Asks for a new password: twice on a terminal, without showing it; otherwise it is a line of standard input.
 struct PasswordPrompt {
     let user: String
 
     private static let endOfText = "\u{3}"
 
-    /// Reads a password that can be used.
+    /// Reads an acceptable password.
     func read() throws(Mistake) -> String {
         let password = try isatty(STDIN_FILENO) == 1 ? readTwice() : line()
         if let complaint = PasswordHash.complaint(about: password) { throw Mistake(complaint, .usage) }
@@ -103,7 +105,7 @@ struct PasswordPrompt {
         defer { terminal.say("\n") }
         terminal.say(question)
         let answer = try line()
-        // Ctrl-C, which is a character like any other meanwhile.
+        // Ctrl-C arrives as a character, because the terminal sends no signals.
         guard !answer.contains(Self.endOfText) else { throw Mistake("stopped; nothing was changed", .usage) }
         return answer
     }
@@ -116,7 +118,7 @@ struct PasswordPrompt {
     }
 }
 
-/// A terminal that does not show what is typed, until it is released.
+/// A terminal without echo, restored on release.
 struct SilentTerminal: ~Copyable {
     private let descriptor: Int32
     private let before: termios
@@ -126,7 +128,7 @@ struct SilentTerminal: ~Copyable {
         var settings = termios()
         guard tcgetattr(descriptor, &settings) == 0 else { return nil }
         (self.descriptor, before) = (descriptor, settings)
-        // Without signals, which would end the program before the terminal is as it was.
+        // A signal would end the program before the terminal is restored.
         settings.c_lflag &= ~tcflag_t(ECHO | ISIG)
         settings.c_lflag |= tcflag_t(ICANON)
         tcsetattr(descriptor, TCSAFLUSH, &settings)

@@ -4,28 +4,28 @@ import CamPlatform
 import CamSound
 import Containers
 
-/// A file's sound, which is read besides the pictures, so that neither waits for the other.
+/// The sound of a file, read apart from the pictures, so that neither waits for the other.
 final class FileSound: SoundFeed {
     private let reader: ContainerReader
     private let presentation: Presentation
-    /// What the packets are that were returned last.
+    /// The description of the packets returned last.
     private var current: SoundDescription?
-    /// A packet whose description was returned first.
+    /// The packet to return after its description.
     private var pending: SoundPacket?
-    /// Sound that is due earlier is left out.
+    /// Where playing begins; earlier sound is left out.
     private var beginning = Duration.zero
     /// The sound that was read, and where its recording is on the pictures' clock.
     private var joined = JoinedSound()
     /// Whether pictures are left out up to the next keyframe, because of damage: no time passes for them.
     private var isDamaged = false
-    /// Added to the time of the packet that was returned last, gives the pictures' clock.
+    /// The difference between the pictures' clock and the time of the packet returned last.
     private var offset = Duration.zero
 
     /// How far ahead of the pictures the file is searched for sound.
     private static let lead = Duration.seconds(5)
 
     /// - Parameters:
-    ///   - reader: a reader of the file with sound, for this purpose alone.
+    ///   - reader: a reader of the file with sound, which nothing else uses.
     ///   - presentation: knows when pictures are due.
     init(_ reader: ContainerReader, with presentation: Presentation) {
         (self.reader, self.presentation) = (reader, presentation)
@@ -76,14 +76,14 @@ final class FileSound: SoundFeed {
         let bytes = reader.bytes
         var scanner = NALUnitScanner()
         while let unit = scanner.next(in: bytes.span.bytes) {
-            // What is no parameter set, or cannot be read, says nothing about the rate.
+            // Other NAL units, and unreadable ones, do not affect the rate.
             _ = try? parameterSets.insert(bytes.span.bytes.extracting(unit.bytes))
         }
         return PictureClock.frameDuration(at: StreamDescription(parameterSets)?.frameRate)
     }
 
-    /// When to go on, if the latest picture is far ahead of those that are shown: where there is no sound, the file need not
-    /// be read to its end.
+    /// When to read on, if the latest picture read is far ahead of the one shown: without sound, the file
+    /// need not be read to its end.
     private func wait() -> Instant? {
         let time = joined.pictureTime
         guard time > beginning + Self.lead else { return nil }
@@ -91,6 +91,8 @@ final class FileSound: SoundFeed {
         return moment - Self.lead > .now ? moment - Self.lead : nil
     }
 }
+
+// MARK: Joined recordings
 
 /// Places a file's sound on its pictures' clock where recordings follow each other: the times of both start over, and the
 /// sound continues where the pictures do, however much longer or shorter it was than they were.
@@ -101,9 +103,9 @@ struct JoinedSound {
     /// Sound whose recording is known.
     struct Piece {
         let packet: SoundPacket
-        /// Added to a time of its recording, gives the pictures' clock.
+        /// The difference between the pictures' clock and a time of its recording.
         let offset: Duration
-        /// Whether it is the first of its recording, and does not follow the sound before.
+        /// Whether it is the first of its recording, and does not continue the previous sound.
         let begins: Bool
     }
 
@@ -111,18 +113,18 @@ struct JoinedSound {
     private var ready: ArraySlice<Piece> = []
     /// Sound of a recording whose pictures have not begun.
     private var waiting: [SoundPacket] = []
-    /// Where the pictures are.
+    /// The position of the pictures.
     private var place = PictureClock.Place()
-    /// Of the recording whose sound came last.
+    /// The offset of the recording whose sound came last.
     private var offset = Duration.zero
     /// The time of the latest sound, as the file has it.
     private var latest: Duration?
 
     /// A step back by more begins another recording.
     private static let largestStepBack = Duration.milliseconds(100)
-    /// A step ahead by more, after pictures of another recording, is sound of that.
+    /// After pictures of another recording, a larger step ahead begins that recording's sound.
     private static let largestStepAhead = Duration.seconds(1)
-    /// Sound that waits at most: more than a file has between a picture and its sound.
+    /// The maximum number of waiting packets: more than a file has between a picture and its sound.
     private static let limit = 512
 
     /// The time of the latest picture on the pictures' clock.

@@ -10,22 +10,23 @@ final class LiveSound: SoundFeed, @unchecked Sendable {
     private var items: [SoundFeedItem] = []
     private var clock = LiveClock()
     private var delay = SoundDelay()
-    /// Whether this stream's sound is played: it may not be decodable, and there may be no loudspeaker.
+    /// Whether this stream's sound is played: it may be undecodable, and there may be no loudspeaker.
     private var isHeard = false
-    /// When pictures that arrived lately are due, oldest first.
+    /// When recently arrived pictures are due, oldest first.
     private var pictures: [(arrival: Instant, moment: Instant)] = []
     private var onArrival: @Sendable () -> Void = {}
     private var onBeginning: @Sendable () -> Void = {}
 
-    /// Packets that wait while the viewer pauses, at most, and pictures that wait for their moment or are being decoded.
+    /// The maximum number of packets that wait during a pause, and of pictures that wait or are being
+    /// decoded.
     private static let limit = 64
 
     init(with presentation: Presentation) { self.presentation = presentation }
 
     /// Sets callbacks; any thread may call them.
     /// - Parameters:
-    ///   - arrival: for what has arrived.
-    ///   - beginning: for another stream, with which sound of the last one has nothing to do.
+    ///   - arrival: called when sound has arrived.
+    ///   - beginning: called when another stream begins, or this one ends.
     func whenChanged(
         arrival: @escaping @Sendable () -> Void, beginning: @escaping @Sendable () -> Void
     ) {
@@ -58,7 +59,7 @@ final class LiveSound: SoundFeed, @unchecked Sendable {
         pictures.removeAll(keepingCapacity: true)
     }
 
-    /// Notes that a picture has arrived.
+    /// Records the arrival of a picture.
     func notePicture(at time: Duration, arrival: Instant) {
         monitor.withLock {
             clock.note(time, arrival: arrival)
@@ -68,13 +69,13 @@ final class LiveSound: SoundFeed, @unchecked Sendable {
         }
     }
 
-    /// When a picture is due, so that its sound is heard with it; nil if none is heard.
+    /// When a picture is due together with its sound; nil if no sound is heard.
     /// - Parameter arrival: when the picture arrived.
     func moment(ofPictureFrom arrival: Instant) -> Instant? {
         monitor.withLock { pictures.last { $0.arrival == arrival }?.moment }
     }
 
-    /// Adds what has arrived.
+    /// Adds a packet that has arrived.
     func add(_ packet: SoundPacket, arrival: Instant) {
         let notify = monitor.withLock {
             if let earliest = clock.arrival(of: packet.timestamp - .start) {
@@ -93,7 +94,7 @@ final class LiveSound: SoundFeed, @unchecked Sendable {
         monitor.withLock { items.isEmpty ? nil : items.removeFirst() }
     }
 
-    /// A live stream has only one place.
+    /// Does nothing: a live stream has only one position.
     func seek(to time: Duration) {}
 
     func moment(of time: Duration) -> Instant? {
@@ -110,8 +111,11 @@ extension SoundFeedItem {
     fileprivate var isPacket: Bool { if case .packet = self { true } else { false } }
 }
 
-/// When what a live stream sends is due, by how long its pictures take to arrive: the quickest of the last seconds counts,
-/// whatever delays the others, and however the sender's clock drifts. The caller reads the clock.
+// MARK: Clock and delay
+
+/// Estimates when a live stream's times are due from how long its pictures take to arrive. The quickest
+/// picture of the last seconds counts, which ignores delayed pictures and follows a sender's drifting clock.
+/// The caller reads the clock.
 struct LiveClock {
     /// Arrivals minus times in the stream: the smallest since `since`, and in the period before.
     private var (current, previous): (Duration?, Duration?) = (nil, nil)
@@ -119,7 +123,7 @@ struct LiveClock {
 
     private static let period = Duration.seconds(3)
 
-    /// Notes that a picture has arrived.
+    /// Records the arrival of a picture.
     /// - Parameter time: its time in the stream.
     mutating func note(_ time: Duration, arrival: Instant) {
         let delay = (arrival - .start) - time
@@ -130,15 +134,16 @@ struct LiveClock {
         }
     }
 
-    /// When a picture with a time arrives at the earliest; nil before the first.
+    /// The earliest arrival of a picture with this time; nil before the first picture.
     func arrival(of time: Duration) -> Instant? {
         guard let current else { return nil }
         return .start + min(current, previous ?? current) + time
     }
 }
 
-/// How much later than its pictures a live stream's sound is played: as little as its way here allows, because a packet is
-/// sent when it is complete, and some senders collect several. The caller reads the clock.
+/// The delay with which a live stream is played so that its sound arrives in time. It is as short as the
+/// sender allows: a packet is sent once it is complete, and some senders collect several. The caller reads
+/// the clock.
 struct SoundDelay {
     /// The delay.
     private(set) var value = Self.usual
@@ -146,16 +151,16 @@ struct SoundDelay {
     private var longest = Duration.zero
     private var since: Instant?
 
-    /// What camrec's sound needs.
+    /// The delay that camrec's sound needs.
     static let usual = Duration.milliseconds(120)
-    /// Sound that comes later than this does not belong to what is seen.
+    /// The longest delay; later sound does not belong to the visible pictures.
     static let most = Duration.seconds(1)
-    /// From the arrival to the loudspeaker.
+    /// The time from arrival to loudspeaker.
     private static let way = Duration.milliseconds(40)
-    /// How long a shorter delay must have sufficed.
+    /// How long a shorter delay must have sufficed before it is used.
     private static let period = Duration.seconds(10)
 
-    /// Notes that a packet has arrived.
+    /// Records the arrival of a packet.
     /// - Parameter lag: how much later than a picture of its time.
     mutating func note(lag: Duration, at now: Instant) {
         let begun = since ?? now

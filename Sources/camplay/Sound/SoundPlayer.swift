@@ -4,21 +4,22 @@ import CamSound
 
 /// Plays sound with its pictures, on a thread of its own.
 ///
-/// `@unchecked Sendable`: what other threads use is accessed with the lock held; the rest belongs to the sound's thread.
+/// `@unchecked Sendable`: state that other threads use is accessed with the lock held; the rest belongs to
+/// the sound's thread.
 final class SoundPlayer: @unchecked Sendable {
     private let feed: any SoundFeed
-    /// Nil once the thread has ended.
+    /// Opens the loudspeaker; nil once the thread has ended.
     private var open: (() throws(PlayError) -> Speaker)?
     private let noteReady: @Sendable (Instant) -> Void
     private let warn: @Sendable (String) -> Void
     private let monitor = Monitor()
     private var (isStopped, hasEnded) = (false, false)
     private var isMuted = false
-    /// Where to continue in the file, until the sound's thread does so.
+    /// The requested position, until the sound's thread takes it.
     private var jump: Duration?
-    /// Whether what the thread waits to play has become meaningless.
+    /// Whether the thread must drop the sound that it waits to play.
     private var dropsHeld = false
-    /// How often something changed that may end a wait.
+    /// The number of changes that may end a wait.
     private var changes = 0
     private var current: PlayReport.Sound?
 
@@ -27,7 +28,8 @@ final class SoundPlayer: @unchecked Sendable {
 
     /// - Parameters:
     ///   - open: opens the loudspeaker, on the sound's thread, once there is sound.
-    ///   - ready: told, at least once, from when on the first sound can be heard; now if there is none to wait for.
+    ///   - ready: called at least once with the time when the first sound can be heard, or the current time
+    ///     if there is no sound to wait for.
     ///   - warn: takes a line for the viewer.
     init(
         _ feed: any SoundFeed, open: @escaping () throws(PlayError) -> Speaker,
@@ -36,13 +38,13 @@ final class SoundPlayer: @unchecked Sendable {
         (self.feed, self.open, self.noteReady, self.warn) = (feed, open, ready, warn)
     }
 
-    /// How long the first packet takes from the file to the loudspeaker's queue, with much to spare.
+    /// A generous estimate of the time from reading the first packet to the loudspeaker's queue.
     private static let preparation = Duration.milliseconds(20)
 
     /// Starts the thread, which plays until it is stopped.
     /// - Returns: false if the system allows no more threads.
     func start() -> Bool {
-        // It keeps the player alive until it returns, however late that is: a sound server may hang.
+        // The thread retains the player until it returns, which may be late: a sound server may hang.
         guard let thread = WorkerThread(body: { [self] in run() }) else { return false }
         thread.detach()
         return true
@@ -65,13 +67,14 @@ final class SoundPlayer: @unchecked Sendable {
     /// Plays silence in place of the sound, or sound again. Safe in any thread.
     func toggleMute() { change { isMuted.toggle() } }
 
-    /// Leaves out what waits to be played, because another stream begins. Safe in any thread.
+    /// Drops the sound that waits to be played, because another stream begins. Safe in any thread.
     func dropHeld() { change { dropsHeld = true } }
 
-    /// Notes that more sound has come, or that its clock has started, stopped or jumped. Safe in any thread.
+    /// Wakes the thread after sound has arrived, or its clock has started, stopped or jumped. Safe in any
+    /// thread.
     func noteChange() { change {} }
 
-    /// What was played so far; nil if there was nothing. Safe in any thread.
+    /// The report so far; nil before the first sound. Safe in any thread.
     var report: PlayReport.Sound? { monitor.withLock { current } }
 }
 
@@ -81,7 +84,7 @@ extension SoundPlayer {
             do throws(PlayError) { try play(open) } catch { warn(error.description) }
         }
         noteReady(.now)
-        // SDL must not be ended by this thread, if it is the last one that refers to it.
+        // This thread must not hold the last reference to SDL, which the main thread shuts down.
         monitor.withLock {
             open = nil
             hasEnded = true
@@ -139,7 +142,7 @@ extension SoundPlayer {
         monitor.withLock { while changes == seen, .now < end { monitor.wait(until: end) } }
     }
 
-    /// - Returns: nil if the sound cannot be decoded, which is said; another stream's may.
+    /// - Returns: nil, after a warning, if the sound cannot be decoded; another stream may be decodable.
     private func makeDecoder(_ description: SoundDescription, for speaker: Speaker) -> SoundDecoder? {
         var report = self.report ?? PlayReport.Sound()
         report.codec = description.codec.rawValue
@@ -151,7 +154,7 @@ extension SoundPlayer {
         }
     }
 
-    /// - Returns: false if the sound cannot be decoded, which is said.
+    /// - Returns: false, after a warning, if the sound cannot be decoded.
     private func play(_ packet: SoundPacket, _ decoder: SoundDecoder, on speaker: Speaker) -> Bool {
         var time = packet.timestamp - .start
         do throws(SoundError) {
@@ -166,7 +169,7 @@ extension SoundPlayer {
         }
     }
 
-    /// Hands samples over when it is time for them, unless the viewer seeks or stops first.
+    /// Delivers samples when they are due, unless the viewer seeks or stops first.
     private func deliver(
         _ samples: UnsafeBufferPointer<Int16>, due time: Duration, to speaker: Speaker,
         stretching decoder: SoundDecoder
@@ -217,61 +220,66 @@ extension SoundPlayer {
     }
 }
 
-/// Where a player's sound comes from, and when it is due. Used by the sound's thread.
+// MARK: Feed
+
+/// The source of a player's sound, and the clock of that sound. Used by the sound's thread.
 protocol SoundFeed: AnyObject {
-    /// What comes next; nil if there is nothing now.
-    /// - Parameter isOver: called now and then; true ends the search.
+    /// The next item; nil if there is none now.
+    /// - Parameter isOver: called repeatedly; returns true to end the search.
     func next(isOver: () -> Bool) -> SoundFeedItem?
 
     /// Continues at a time, if that is possible.
     func seek(to time: Duration)
 
-    /// When something at a time is due; nil if that is unknown, and in a pause.
+    /// When a time of the sound is due; nil if unknown, and in a pause.
     func moment(of time: Duration) -> Instant?
 }
 
 /// A piece of a player's sound.
 enum SoundFeedItem {
-    /// What the packets from here on are; they do not follow those before.
+    /// The description of the following packets, which do not continue the previous ones.
     case begins(SoundDescription)
     /// A packet, at its time since the first picture.
     case packet(SoundPacket)
-    /// There is none before a time; look again then, or when something has changed.
+    /// No sound until a time; look again then, or after a change.
     case later(Instant)
 }
 
-/// Decides when sound is handed to the loudspeaker, so that it is heard with its pictures: small deviations are made up for
-/// by playing slower or faster, larger ones by silence or by leaving sound out. The caller reads the clock.
+// MARK: Schedule
+
+/// Decides when the loudspeaker gets sound, so that it is heard with its pictures: stretching corrects small
+/// deviations, silence or dropped samples larger ones. The caller reads the clock.
 struct SoundSchedule {
-    /// What to do with the next samples.
+    /// The treatment of the next samples.
     enum Step: Equatable {
-        /// Nothing for so long, at most.
+        /// Wait at most this long.
         case wait(Duration)
-        /// So much silence comes before them.
+        /// Play this much silence first.
         case silence(Duration)
-        /// They are handed over, and played so much longer within the next second.
+        /// Play the samples, stretched by this much within the next second.
         case play(stretch: Duration)
-        /// It is too late for them.
+        /// Drop the samples, which are too late.
         case leaveOut
     }
 
-    /// As much waits in the loudspeaker's queue as covers a busy moment; more would be heard after a pause or a seek.
+    /// The length of the loudspeaker's queue: enough to cover a busy moment; more would be heard after a
+    /// pause or a seek.
     static let queue = Duration.milliseconds(120)
-    /// What is earlier is preceded by silence, and what is later is left out. Viewers notice sound that is 45 ms early or
-    /// 125 ms late (ITU-R BT.1359).
+    /// Earlier sound is preceded by silence, later sound is dropped. Viewers notice sound that is 45 ms early
+    /// or 125 ms late (ITU-R BT.1359).
     private static let (mostEarly, mostLate) = (Duration.milliseconds(40), Duration.milliseconds(60))
-    /// The same where nothing was heard before: half a packet.
+    /// The same limits for the first samples: half a packet.
     private static let (mostEarlyAtFirst, mostLateAtFirst) = (
         Duration.milliseconds(1), Duration.milliseconds(11)
     )
     /// The loudspeaker takes samples in pieces, over which the deviation is averaged.
     private static let weight = 16
 
-    /// How early sound would be heard, on average.
+    /// How early sound would be heard, on average; negative if late.
     private(set) var deviation = Duration.zero
     private var isAveraging = false
 
-    /// What to do now.
+    /// Decides the next step.
     /// - Parameters:
     ///   - lead: how much too early the samples would be heard, if they were handed over now; negative if too late.
     ///   - queued: how much waits in the loudspeaker's queue.
@@ -299,20 +307,22 @@ struct SoundSchedule {
     mutating func restart() { (deviation, isAveraging) = (.zero, false) }
 }
 
-/// A loudspeaker, as SDL knows it: plays what is in its queue, on a thread of SDL's. Used by one thread.
+// MARK: Loudspeaker
+
+/// SDL's loudspeaker: plays its queue on a thread of SDL. Used by one thread.
 final class Speaker {
     private let sdl: SDL
     private let device: SDL_AudioDeviceID
-    /// How it plays.
+    /// The format of the samples that it plays.
     let format = SoundFormat(rate: 48_000, channels: 2)
-    /// From the queue to the air, approximately: SDL hands pieces to a device that has room for two.
+    /// The approximate time from the queue to the air: the device has room for two of SDL's pieces.
     let delay: Duration
     private var isPlaying = false
 
     /// Frames that SDL takes at once: 11 ms.
     private static let pieceLength: UInt16 = 512
 
-    /// Opens the default one.
+    /// Opens the default loudspeaker.
     init(_ sdl: SDL) throws(PlayError) {
         guard sdl.call.InitSubSystem(csdl2_init_audio) == 0 else {
             throw .noSpeaker(reason: "SDL: \(sdl.lastError)")
@@ -338,7 +348,7 @@ final class Speaker {
         sdl.call.QuitSubSystem(csdl2_init_audio)
     }
 
-    /// How much waits in the queue.
+    /// The duration of the queued sound.
     var queued: Duration { format.duration(of: Int(sdl.call.GetQueuedAudioSize(device)) / frameSize) }
 
     /// How long interleaved samples last.
@@ -348,11 +358,11 @@ final class Speaker {
 
     /// Adds samples to the queue.
     func play(_ samples: UnsafeBufferPointer<Int16>) {
-        // If there is no memory, the schedule notices that they are missing.
+        // If SDL has no memory for the samples, the schedule notices that they are missing.
         _ = sdl.call.QueueAudio(device, samples.baseAddress, UInt32(clamping: samples.count * 2))
     }
 
-    /// Plays or stops; what is in the queue waits.
+    /// Plays or stops; stopping keeps the queue.
     func setPlaying(_ plays: Bool) {
         guard plays != isPlaying else { return }
         sdl.call.PauseAudioDevice(device, plays ? 0 : 1)

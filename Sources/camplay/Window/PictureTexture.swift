@@ -12,7 +12,7 @@ final class PictureTexture {
     private let converter = PictureConverter(to: .bgra)
     private var texture: OpaquePointer?
     private var form: Form?
-    /// What the texture shows.
+    /// The picture that the texture shows.
     private var picture: DecodedPicture?
 
     /// The properties of a texture.
@@ -105,7 +105,7 @@ extension PictureLayout {
 }
 
 extension ColorEncoding {
-    /// SDL's name for it; nil if it has no such conversion.
+    /// SDL's conversion mode; nil if SDL has none for this encoding.
     fileprivate var conversionMode: SDL_YUV_CONVERSION_MODE? {
         switch (matrix, range) {
         case (.bt601, .full): SDL_YUV_CONVERSION_JPEG

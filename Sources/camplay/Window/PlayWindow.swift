@@ -7,7 +7,7 @@ import CamPlatform
 /// Used by the main thread, which sleeps while there is nothing to do.
 final class PlayWindow {
     let sdl: SDL
-    /// What the viewer can mute.
+    /// The sound that the viewer can mute.
     var sound: SoundPlayer?
     private let window: OpaquePointer
     private let renderer: OpaquePointer
@@ -141,7 +141,7 @@ final class PlayWindow {
         sdl.call.RenderPresent(renderer)
     }
 
-    /// The largest centred rectangle in the window that has the picture's aspect ratio.
+    /// The largest centered rectangle in the window that has the picture's aspect ratio.
     private var placeOfPicture: SDL_Rect {
         var (width, height) = (Int32(0), Int32(0))
         _ = sdl.call.GetRendererOutputSize(renderer, &width, &height)
@@ -151,7 +151,7 @@ final class PlayWindow {
         return SDL_Rect(x: (width - w) / 2, y: (height - h) / 2, w: w, h: h)
     }
 
-    /// Draws them in white on black, in the upper left, in as many lines as necessary.
+    /// Draws the statistics in white on black, in the upper left, in as many lines as necessary.
     private func drawStatistics() {
         let (dot, letter, line) = (Int32(3), BitmapFont.width + 1, BitmapFont.height + 2)
         var (width, height) = (Int32(0), Int32(0))

@@ -1,15 +1,15 @@
 import CSDL2
 import Glibc
 
-/// SDL 2, loaded and initialised; shut down with its last user.
+/// SDL 2, loaded and initialized; shut down with its last user.
 ///
-/// Used by the main thread, except `wake` and what concerns sound, which a thread of its own uses.
+/// Used by the main thread, except `wake` and the functions for sound, which the sound's thread uses.
 final class SDL: @unchecked Sendable {
     // Safe to share: the table never changes. Other threads call `PushEvent`, which SDL allows (SDL_events.h), and one
     // calls the functions for sound, which no other uses.
     let call: csdl2_library
 
-    /// Loads and initialises it.
+    /// Loads and initializes SDL.
     init() throws(PlayError) {
         var library = csdl2_library()
         var reason = [CChar](repeating: 0, count: 256)

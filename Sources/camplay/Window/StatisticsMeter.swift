@@ -1,8 +1,8 @@
 import CamPlatform
 
-/// Makes the line of statistics: what happened in the last whole second.
+/// Makes the line of statistics about the last whole second.
 struct StatisticsMeter {
-    /// The line, in pieces that are not broken.
+    /// The items of the line, which are not wrapped.
     private(set) var items = ["..."]
     private let isLive: Bool
     private var start: Instant?
@@ -53,7 +53,7 @@ struct StatisticsMeter {
         }
     }
 
-    /// With one decimal place.
+    /// Formats a number with one decimal place.
     private static func decimal(_ value: Double) -> String {
         let tenths = Int(max(0, min(value, 1e9)) * 10 + 0.5)
         return "\(tenths / 10).\(tenths % 10)"

@@ -5,17 +5,17 @@ import CamPictures
 import CamPlatform
 import Capture
 
-/// What a shell offers that does not depend on a camera.
+/// Completions that do not depend on a camera.
 extension CompletionKind {
-    /// Files in a form that camrec records.
+    /// Files in a format that camrec records.
     static let recording = file(extensions: ["mkv", "mp4", "ts", "h264", "h265"])
-    /// Those, and AVCC.
+    /// Files in a format that camrec reads: the recorded ones and AVCC.
     static let readable = file(extensions: ["mkv", "mp4", "ts", "h264", "h265", "avcc"])
     static let codec = list(Codec.allCases.map(\.rawValue))
     static let renderNode = custom { _, _, _ in RenderNode.all() }
 }
 
-/// What a shell offers for options whose values depend on the camera. Nothing is said where there is no camera.
+/// Completions for options whose values depend on the camera; empty without a camera.
 extension CompletionKind {
     /// Cameras, the test picture, and video files.
     static let device = plain { _, prefix in DeviceCompletion.candidates(for: prefix) }
@@ -49,14 +49,14 @@ extension CompletionKind {
         line.withCamera { camera in camera.standards.all.map(\.name) } ?? []
     }
 
-    /// The controls of the chosen camera, and the values of those that list them.
+    /// The controls of the chosen camera, and the values of controls that list them.
     static let control = plain { line, prefix in
         let controls = line.withCamera { camera in camera.controls } ?? []
         return ControlCompletion(controls).candidates(for: prefix)
     }
 
-    /// Candidates without anything that a shell would interpret: bash expands what it is offered, and some names come
-    /// from the camera, or are those of other people's files.
+    /// Candidates that no shell interprets: bash expands its candidates, and names may come from the camera
+    /// or be those of other users' files.
     private static func plain(
         _ candidates: @escaping @Sendable (_ line: PartialCommandLine, _ prefix: String) -> [String]
     ) -> CompletionKind {
@@ -67,7 +67,7 @@ extension CompletionKind {
 }
 
 extension String {
-    /// Whether no shell interprets any of it. (A colon ends a candidate in zsh.)
+    /// Whether no shell interprets any character. (A colon ends a candidate in zsh.)
     var isPlainWord: Bool {
         utf8.allSatisfy { byte in
             let character = Character(Unicode.Scalar(byte))
@@ -78,7 +78,7 @@ extension String {
 }
 
 extension PartialCommandLine {
-    /// Returns something of the camera that the line names, or else of the first; nil if there is none.
+    /// Returns a value of the camera that the line names, or of the first camera; nil without a camera.
     func withCamera<Value>(_ body: (borrowing Camera) -> Value) -> Value? {
         do throws(CaptureError) {
             let device = value(of: "--device")
@@ -92,12 +92,14 @@ extension PartialCommandLine {
     fileprivate var formats: [CameraFormat] { withCamera { $0.formats } ?? [] }
 }
 
+// MARK: Command line
+
 /// A command line that is still being typed.
 struct PartialCommandLine {
-    /// As the shell splits it, perhaps with quotes.
+    /// The words as the shell splits them, perhaps with quotes.
     let words: [String]
 
-    /// Returns the value that an option has so far; nil if it has none.
+    /// Returns the value of an option; nil if none has been typed.
     func value(of option: String) -> String? {
         let values = words.indices.compactMap { index -> String? in
             if words[index].hasPrefix("\(option)=") {
@@ -108,6 +110,8 @@ struct PartialCommandLine {
         return values.last.map { $0.filter { !#"'"\"#.contains($0) } }.flatMap { $0.isEmpty ? nil : $0 }
     }
 }
+
+// MARK: Candidates
 
 /// The values of `--device`.
 enum DeviceCompletion {
@@ -128,7 +132,7 @@ enum DeviceCompletion {
             .compactMap { $0 }
     }
 
-    /// Whether a node is a camera, as far as that can be found out.
+    /// Whether a node is a camera, or may be one that cannot be opened.
     private static func isCamera(_ node: String) -> Bool {
         do throws(CaptureError) {
             return try !Camera(path: node).formats.isEmpty
@@ -154,13 +158,13 @@ enum DeviceCompletion {
 struct FormatCompletion {
     private let formats: [CameraFormat]
 
-    /// What is offered where any size is possible.
+    /// The candidates where any size is possible.
     private static let commonSizes = [(640, 480), (1280, 720), (1920, 1080)].compactMap {
         PictureSize($0.0, $0.1)
     }
 
     /// - Parameters:
-    ///   - formats: the camera's; empty for the test picture, or without a camera.
+    ///   - formats: the camera's formats; empty for the test picture, or without a camera.
     ///   - pixelFormat: the chosen one; nil for any.
     init(_ formats: [CameraFormat], pixelFormat: PixelFormat? = nil) {
         self.formats = formats.filter {
@@ -168,10 +172,11 @@ struct FormatCompletion {
         }
     }
 
-    /// As FourCCs, in the camera's order.
+    /// The FourCCs of the pixel formats, in the camera's order.
     var names: [String] { formats.map { "\($0.pixelFormat)" } }
 
-    /// In the camera's order, each once. Of a range, the common ones within and the largest.
+    /// The sizes in the camera's order, without duplicates. A range contributes its common sizes and its
+    /// largest.
     var sizes: [String] {
         guard !formats.isEmpty else { return Self.commonSizes.map { "\($0)" } }
         return formats.flatMap(\.sizes).flatMap { size in
@@ -180,7 +185,7 @@ struct FormatCompletion {
         }.map { "\($0)" }.withoutRepetitions
     }
 
-    /// Falling.
+    /// Returns the frame rates, highest first.
     /// - Parameter size: the chosen one; nil for any.
     func rates(at size: PictureSize?) -> [String] {
         formats.flatMap(\.sizes).filter { sizes in size.map(sizes.contains) ?? true }.flatMap(\.rates.listed)
@@ -211,7 +216,7 @@ struct ControlCompletion {
         }
     }
 
-    /// Returns what the last setting of the list may become: a name, or a value if it has a name.
+    /// Returns completions of the list's last setting: names, or values once it has a name.
     func candidates(for prefix: String) -> [String] {
         let comma = prefix.lastIndex(of: ",").map(prefix.index(after:)) ?? prefix.startIndex
         let (settled, open) = (prefix[..<comma], prefix[comma...])

@@ -77,7 +77,9 @@ struct InspectCommand: ParsableCommand {
     }
 }
 
-/// What to report about the stream.
+// MARK: Options
+
+/// The report about the stream.
 struct InspectReportOptions: ParsableArguments {
     @Flag(help: "Print one line per NAL unit: offset, start code, size, type, slice type, frame number.")
     var nal = false
@@ -164,6 +166,8 @@ struct InspectReadingOptions: ParsableArguments {
 enum StreamForm: String, ExpressibleByArgument, CaseIterable {
     case annexb, avcc
 }
+
+// MARK: Session
 
 /// One run of `camrec inspect`.
 struct InspectSession {
@@ -273,7 +277,7 @@ struct InspectSession {
             return try reader.next()
         } catch {
             guard error.kind != .interrupted else { return nil }
-            // What was understood comes first.
+            // Report what was understood before the failure.
             try run.breakOff(error.problem)
             throw Failure(error)
         }
@@ -301,7 +305,7 @@ struct InspectSession {
         do throws(StreamInput.Failure) {
             return try input.read(into: buffer)
         } catch {
-            // What was understood comes first.
+            // Report what was understood before the failure.
             try run.breakOff(error.message)
             throw .input(error)
         }

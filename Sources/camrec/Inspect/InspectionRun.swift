@@ -208,9 +208,11 @@ extension InspectedSound {
     }
 }
 
+// MARK: Files
+
 /// The files that an inspection writes, created before the input is read.
 struct ConversionFiles {
-    /// Whether one of them is standard output, which must then carry nothing else.
+    /// Whether a file is standard output, which must then carry nothing else.
     let usesStandardOutput: Bool
     private let html: BufferedFile?
     private let avcc: BufferedFile?
@@ -307,6 +309,8 @@ struct ConversionFiles {
         }
     }
 }
+
+// MARK: Standard output
 
 /// Buffered standard output, flushed by its user.
 struct StandardOutput {

@@ -95,13 +95,15 @@ final class StreamInput {
     }
 }
 
+// MARK: Recognition
+
 /// The first bytes of a stream, as many as needed to recognize it.
 struct StreamHead {
     private let options: InspectReadingOptions
     private let lengthSize: AVCC.LengthSize
     private let record: DecoderConfigurationRecord?
     private(set) var bytes: [UInt8] = []
-    /// Whether they are the whole stream.
+    /// Whether `bytes` is the whole stream.
     private(set) var isWhole = false
 
     /// A recognized kind of stream.

@@ -67,7 +67,7 @@ struct LiveArguments: ParsableArguments {
         }
     }
 
-    /// How receivers are served, except for settings that depend on the stream.
+    /// The options for receivers, except settings that depend on the stream.
     var options: LiveOptions {
         var options = LiveOptions()
         if let maxClients { options.mostReceivers = maxClients }
@@ -141,7 +141,7 @@ struct ListeningPlace: ExpressibleByArgument, CustomStringConvertible {
 
     init?(argument: String) { (address, description) = (ListeningAddress(argument), argument) }
 
-    /// Why it is not a valid address; nil if it is.
+    /// Why the value is not a valid address; nil if it is.
     var complaint: String? {
         // A settings file may hold a flag's value, which would be taken for a host name.
         let flagValues = ["yes", "no", "true", "false", "on", "off"]

@@ -7,12 +7,12 @@ import Synchronization
 import CamDelivery
 import Containers
 
-/// Opens live outputs and reports what happens to them.
+/// Opens live outputs and reports their events.
 struct LiveOutput {
     let arguments: LiveArguments
     let console: Console
     let control: RecordingControl
-    /// Where the descriptors begin that are not for clients.
+    /// The first descriptor that clients must not use.
     let descriptorEnd: Int
 
     /// Opens the sink of a choice that is live.
@@ -54,7 +54,7 @@ struct LiveOutput {
         }
     }
 
-    /// Who may vouch for the server; nil if the stream is not encrypted.
+    /// The certificates to trust; nil if the stream is not encrypted.
     private func trust(for address: RTSPAddress) throws(OutputError) -> TLSTrust? {
         guard address.isEncrypted else { return nil }
         do throws(NetworkError) { return try TLSTrust(file: arguments.caFile) } catch {
@@ -70,6 +70,8 @@ struct LiveOutput {
                 + "listen on 127.0.0.1 and use an SSH tunnel")
     }
 }
+
+// MARK: Outages
 
 /// Reports events of an output that connects to its receiver: the first failed connection and the first loss as
 /// warnings, everything else as information.
@@ -89,7 +91,7 @@ final class OutageNotice: Sendable {
                 !hasToldLoss.exchange(true, ordering: .relaxed)
             default: false
             }
-        // Most begin with the receiver's name, which is the output's.
+        // Most events begin with the receiver's name, which is the name of the output.
         let text = event.description(after: output)
         let line = text.hasPrefix("\(output) ") ? text : "\(output): \(text)"
         if isNews { console.warn(line) } else { console.inform(line) }
@@ -97,12 +99,14 @@ final class OutageNotice: Sendable {
 }
 
 extension ReceiverStatistics.Departure {
-    /// Whether the receiver may not have got everything.
+    /// Whether the receiver may have missed data.
     fileprivate var isLoss: Bool { self != .ended }
 }
 
-/// The password for servers that ask for one, from where other users cannot read it: a credential of systemd
-/// (`LoadCredential=camrec.password:FILE`), or else the environment.
+// MARK: Password
+
+/// The password for servers that require one, from a place that other users cannot read: a credential of
+/// systemd (`LoadCredential=camrec.password:FILE`), or else the environment.
 struct PublishingPassword {
     /// The name of systemd's credential (systemd.exec(5), "CREDENTIALS").
     static let credential = "camrec.password"
@@ -114,12 +118,12 @@ struct PublishingPassword {
 
     private static let longest = 1024
 
-    /// This process's.
+    /// The password of this process.
     static var own: PublishingPassword {
         PublishingPassword(variable: { getenv($0).map { String(cString: $0) } })
     }
 
-    /// Nil if there is none.
+    /// The password; nil if there is none.
     var value: String? {
         if let folder = variable("CREDENTIALS_DIRECTORY"),
             let text = Self.firstLine(of: "\(folder)/\(Self.credential)")

@@ -145,7 +145,7 @@ struct StreamOptions: ParsableArguments {
     var slices = 1
 
     /// Returns each codec's configuration. With several codecs, options of only one are left out of the others.
-    /// - Parameter areAwaited: whether somebody may be waiting for the frames.
+    /// - Parameter areAwaited: whether a receiver may be waiting for the frames.
     func configurations(
         _ codecs: [Codec], rate: RateOptions, areAwaited: Bool
     ) -> [EncoderConfiguration] {
@@ -175,6 +175,8 @@ struct StreamOptions: ParsableArguments {
         return configuration
     }
 }
+
+// MARK: Values of options
 
 extension Level: ExplainedArgument {
     public static let requirement = "expected a level of the standard, as in 4.1"

@@ -62,15 +62,15 @@ struct PictureOptions: ParsableArguments {
         return framing
     }
 
-    /// The size of the pictures to encode, as far as it is known.
-    /// - Parameter source: the camera's; nil if not known.
+    /// The size of the pictures to encode; nil if unknown.
+    /// - Parameter source: the size of the camera's pictures; nil if unknown.
     func size(of source: PictureSize?) -> PictureSize? {
         guard let source else { return scale }
-        // A camera may grant another size than the requested one, which the part then fits.
+        // A camera may grant another size than the requested one, into which the part may fit.
         return (try? framing.size(of: source)) ?? scale
     }
 
-    /// What happens to the pictures of a camera.
+    /// The treatment of a camera's pictures.
     /// - Parameter isUTC: whether the text has UTC instead of local time.
     func treatment(camera: String, isUTC: Bool, leavesThumbnails: Bool) -> PictureTreatment {
         var treatment = PictureTreatment()
@@ -85,7 +85,7 @@ struct PictureOptions: ParsableArguments {
         return treatment
     }
 
-    /// The options of a text that are given.
+    /// The given options that apply to the text.
     var overlayDetails: [String] {
         [
             overlayPlace.map { _ in "--overlay-place" }, overlaySize.map { _ in "--overlay-size" },
@@ -93,7 +93,7 @@ struct PictureOptions: ParsableArguments {
         ].compactMap { $0 }
     }
 
-    /// The options that are given and change pictures.
+    /// The given options that change pictures.
     var given: [String] {
         [
             crop.map { _ in "--crop" }, rotate.map { _ in "--rotate" }, flip.map { _ in "--flip" },

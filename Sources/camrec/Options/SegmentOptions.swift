@@ -55,7 +55,7 @@ struct SegmentOptions: ParsableArguments {
         completion: .file(), transform: PlainValue.text("expected a program's path, or its name in PATH"))
     var onSegment: String?
 
-    /// Seconds.
+    /// The limits of `--ring` and `--post`, in seconds.
     private static let upToADay = 0.0...86400
 
     /// Whether names are patterns for any number of files.
@@ -64,13 +64,14 @@ struct SegmentOptions: ParsableArguments {
     /// Whether old files are removed.
     var isLimited: Bool { !keep.isEmpty || minFree != nil }
 
-    /// Puts the beginnings of files on the clock, if that is wanted. The encoders and all outputs share the moments.
+    /// Aligns the starts of files with the clock if `--align` is given, at the same moments for encoders and
+    /// outputs.
     mutating func putOnClock() {
         guard align, case .time(let time)? = segment?.length else { return }
         segment = SegmentLength(.clock(ClockGrid(every: time, isUTC: utc)))
     }
 
-    /// When a new file begins, for both encoders and outputs.
+    /// The starts of files, for both encoders and outputs.
     var schedule: SegmentSchedule? { segment.map { SegmentSchedule($0.length) } }
 
     /// Returns the plan for an output's segments.
@@ -98,6 +99,8 @@ struct SegmentOptions: ParsableArguments {
         FileNamePattern(pattern, expandsTime: true, isUTC: utc)
     }
 }
+
+// MARK: Values of options
 
 /// `10m`, `90s`; `500M`, `500MB`, `2GiB`; `1000f`.
 struct SegmentLength: ExplainedArgument {
@@ -194,7 +197,9 @@ struct ByteCount: ExpressibleByArgument {
     }
 }
 
-/// Options for a ring that triggers by itself.
+// MARK: Motion
+
+/// Options for a ring that motion triggers.
 struct MotionOptions: ParsableArguments {
     @Flag(
         help:
@@ -215,7 +220,7 @@ struct MotionOptions: ParsableArguments {
         completion: .file(extensions: ["pgm", "png"]))
     var motionMask: String?
 
-    /// What to watch for; nil without `--on-motion`.
+    /// The motion to watch for; nil without `--on-motion`.
     /// - Parameter crop: the part of the camera's picture that is recorded.
     /// - Throws: if the mask cannot be used.
     func plan(crop: CropRectangle?) throws(RecordingError) -> MotionPlan? {

@@ -90,6 +90,8 @@ struct SourceOptions: ParsableArguments {
     }
 }
 
+// MARK: Values of options
+
 extension PictureSize: ExplainedArgument {
     public static let requirement = "expected width and height in pixels, as in 1280x720, up to 16384x16384"
 
@@ -116,7 +118,7 @@ extension PixelFormat: ExplainedArgument {
 struct Patience: ExplainedArgument {
     static let requirement = "expected a time such as 30s or 10m, 0, or forever"
 
-    /// Nil forever.
+    /// Nil for an endless wait.
     let duration: Duration?
 
     static let forever = Patience(nil)
@@ -147,6 +149,8 @@ struct ControlList: ExplainedArgument {
         self.settings = settings
     }
 }
+
+// MARK: Sound
 
 /// Options for the sound that belongs to the pictures.
 struct SoundOptions: ParsableArguments {

@@ -112,7 +112,7 @@ struct CameraCodingRule: OptionRule {
     }
 }
 
-/// What needs a copy of each picture excludes the wish for none.
+/// `--zero-copy on` excludes options that need a copy of each picture.
 struct ZeroCopyRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         guard command.encoder.zeroCopy == .on else { return nil }

@@ -47,7 +47,7 @@ struct AddressLimitRule: OptionRule {
     }
 }
 
-/// Client options need clients.
+/// Options for clients need a live output.
 struct ClientRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         guard !command.choices.contains(where: \.isLive) else { return nil }
@@ -62,7 +62,7 @@ struct ClientRule: OptionRule {
     }
 }
 
-/// A published stream can be watched in browsers, and has its name on the server to itself.
+/// A published stream must suit browsers, and its name on the server must be unique.
 struct PublishingRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         let live = command.outputs.compactMap(OutputChoice.Live.init)
@@ -91,14 +91,14 @@ struct PublishingRule: OptionRule {
             }
         }
         guard !exposed.isEmpty else { return nil }
-        // The file is for any of them.
+        // A settings file suits every address.
         let advice = exposed.contains { $0.advice == settings } ? settings : variable
         let names = exposed.map(\.name).joined(separator: " and ")
         return "anyone on this machine can read the password of \(names) in the process list; \(advice)"
     }
 }
 
-/// A stream format needs an output whose name says none.
+/// `--stream-format` needs an output whose name implies no format.
 struct StreamFormatRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         guard command.live.streamFormat != .raw, !command.choices.contains(where: takesFormat) else {
@@ -113,7 +113,7 @@ struct StreamFormatRule: OptionRule {
     }
 }
 
-/// Files that end, and live outputs that continue.
+/// `--serve-on` needs a file that ends and a live output that continues.
 struct ServeOnRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         guard command.length.serveOn else { return nil }

@@ -57,7 +57,7 @@ struct RingRule: OptionRule {
     }
 }
 
-/// Motion triggers a ring, and is seen in pictures.
+/// Motion needs a ring to trigger, and pictures in which to detect it.
 struct MotionRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         let motion = command.motion
@@ -72,7 +72,7 @@ struct MotionRule: OptionRule {
     }
 }
 
-/// Only files are finished.
+/// `--on-segment` needs a file: other outputs are never finished.
 struct OnSegmentRule: OptionRule {
     func refusal(of command: RecordCommand) -> String? {
         command.segments.onSegment != nil && !command.choices.contains(where: \.isFile)

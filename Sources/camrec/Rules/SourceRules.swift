@@ -50,7 +50,7 @@ struct PictureRule: OptionRule {
             return
                 "the built-in font has no '\(character)', only Latin-1; add --overlay-font with a font file"
         }
-        // A camera's size is not known yet: it grants what is nearest to the request.
+        // A camera's size is not known yet: it grants the size nearest to the request.
         let size = source.device == TestSource.name ? source.expectedSize : nil
         do throws(EncoderError) { try picture.framing.refuse(within: size) } catch {
             return error.description
@@ -60,7 +60,7 @@ struct PictureRule: OptionRule {
 }
 
 extension SourceOptions {
-    /// The pictures' size, as far as it is known before anything is opened.
+    /// The size of the pictures, if known before the source is opened.
     fileprivate var expectedSize: PictureSize? {
         CaptureSource.expectedPictures(device, request: request).size
     }
@@ -88,9 +88,9 @@ struct TimeLapseRule: OptionRule {
     }
 }
 
-/// Sound needs an output that takes it, and pictures that come as they are captured.
+/// Sound needs an output that can contain it, and pictures in real time.
 struct SoundRule: OptionRule {
-    /// Below them speech is not understood, and above nobody hears a difference.
+    /// Speech is not understood below these rates, and higher ones sound no better.
     private static let bitRates = 16_000...512_000
 
     func refusal(of command: RecordCommand) -> String? {

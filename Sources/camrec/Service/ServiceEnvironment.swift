@@ -1,7 +1,7 @@
 import CamCommandLine
 @preconcurrency import Glibc
 
-/// What runs camrec, according to its environment.
+/// The service manager of this process, according to its environment.
 struct ServiceEnvironment {
     /// Returns an environment variable's value.
     let variable: (String) -> String?
@@ -44,22 +44,22 @@ struct ServiceEnvironment {
     var restartsSuperseded: Bool { isNotified && variable("CAMREC_RESTARTS_SUPERSEDED") == "1" }
 
     /// Returns the exit status that tells a service manager whether to restart: not after a complete recording.
-    /// - Parameter isComplete: whether the whole requested time is over.
+    /// - Parameter isComplete: whether the requested time has elapsed.
     func status(_ status: ExitStatus, isComplete: Bool) -> ExitStatus {
         isComplete && hasManager && status != .done ? .incomplete : status
     }
 }
 
-/// The environment of programs that camrec starts: its own, without what is meant for camrec alone.
+/// The environment of programs that camrec starts: its own, without the variables meant for camrec alone.
 enum ProgramEnvironment {
-    /// What the service manager says to this process alone, and a secret.
+    /// Variables that the service manager sets for this process alone, and a secret.
     private static let excluded: Set<Substring> = [
         "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES",
         Substring(PublishingPassword.variableName), "CAMREC_PATH", "CAMREC_START", "CAMREC_END",
         "CAMREC_FRAMES",
     ]
 
-    /// This process's, as `NAME=VALUE`.
+    /// This process's environment, as `NAME=VALUE`.
     static var own: [String] {
         var variables: [String] = []
         var next = environ

@@ -31,7 +31,7 @@ struct ServiceReport {
         self.succession = succession
         manager = Self.variable("NOTIFY_SOCKET").flatMap(ServiceManager.init)
         let isMeant = Self.variable("WATCHDOG_PID").map { $0 == "\(getpid())" } ?? true
-        // A quarter of the manager's timeout: it ends a process only after several failed liveness checks.
+        // A quarter of the manager's timeout, so that only several failed liveness checks end the process.
         let wanted = isMeant ? Self.variable("WATCHDOG_USEC").flatMap(Int64.init) : nil
         watchdogInterval = wanted.map { .microseconds(min(max(4, $0), Self.longestWatchdog)) / 4 }
     }
@@ -53,11 +53,11 @@ struct ServiceReport {
         manager?.notify("WATCHDOG=1")
     }
 
-    /// Notes that the camera is open.
+    /// Records that the camera is open.
     /// - Parameters:
     ///   - frameInterval: the time between two frames.
     ///   - encodingInterval: the time between two recorded frames; nil if that is the same.
-    ///   - succession: now that the source is known.
+    ///   - succession: what to do once a newer version is installed, now that the source is known.
     mutating func begin(frameInterval: Duration, encodingInterval: Duration?, succession: Succession) {
         liveness = Liveness(frameInterval: frameInterval, encodingInterval: encodingInterval)
         self.succession = succession
