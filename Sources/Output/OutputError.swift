@@ -173,8 +173,8 @@ extension OutputError {
     /// Characters that FAT, exFAT and NTFS refuse in names, and therefore SMB.
     private static let refusedCharacters = Set("\\:*?\"<>|")
 
-    /// The cause in words. If the file system refuses a character in the name, the words include that
-    /// character.
+    /// The cause in words. If the file system refuses a character in the name,
+    /// the words include that character.
     private static func cause(_ code: Int32, of output: String) -> String {
         if code == EINVAL, let refused = output.first(where: refusedCharacters.contains) {
             return "the file system allows no '\(refused)' in names"

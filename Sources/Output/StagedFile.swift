@@ -65,8 +65,8 @@ final class StagedFile {
         guard code == 0 else { throw .notPublished(errno: code, keptAs: path(of: name)) }
     }
 
-    /// Whether an error code means that the file system does not support the method, so another one may
-    /// succeed.
+    /// Whether an error code means that the file system does not support the
+    /// method, so another one may succeed.
     private static func isUnsupported(_ code: Int32) -> Bool {
         [EINVAL, ENOSYS, EPERM, EOPNOTSUPP].contains(code)
     }

@@ -68,8 +68,8 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// Makes MP4 store any metadata: its own creation time counts whole seconds, and it has fields for few
-    /// texts.
+    /// Makes MP4 store any metadata: its own creation time counts whole seconds,
+    /// and it has fields for few texts.
     private static let metadataFlag = "use_metadata_tags"
 
     /// The longest time between pictures that the format can store; a frame's duration replaces a longer one.

@@ -61,8 +61,8 @@ public final class ContainerReader {
     private var origin: Duration?
     /// The time of the latest picture since `origin`.
     private var latestTime: Duration?
-    /// The latest packet's time according to libavformat, and the time that libavformat has added for false
-    /// wraps.
+    /// The latest packet's time according to libavformat, and the time that
+    /// libavformat has added for false wraps.
     private var latestGiven: Duration?
     private var falseWraps = Duration.zero
     /// A packet that was read, and whose bytes are in `bytes`, but that was not returned yet.

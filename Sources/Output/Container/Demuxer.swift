@@ -49,8 +49,8 @@ final class Demuxer {
 
     /// The pictures according to a Matroska file's own structure; nil for other containers, and for streams.
     private var blocks: MatroskaBlocks?
-    /// The number of pictures delivered since the beginning; nil after a seek, or if damage explains missing
-    /// pictures.
+    /// The number of pictures delivered since the beginning; nil after a seek, or if
+    /// damage explains missing pictures.
     private var deliveredCount: Int? = 0
 
     /// The packet after `packet`, and the result of reading it. Transport streams are read one packet ahead:
@@ -203,8 +203,8 @@ final class Demuxer {
         return packet.pointee.pos < 0 ? 0 : blocks?.skip(to: packet.pointee.pos) ?? 0
     }
 
-    /// The number of pictures that an MP4 file's tables list but libavformat has not read; nil if there are
-    /// none.
+    /// The number of pictures that an MP4 file's tables list but libavformat has
+    /// not read; nil if there are none.
     private var missingSamples: Int? {
         guard kind == .mp4, let deliveredCount, let descriptor = input.descriptor,
             let count = MP4Samples.count(of: descriptor, upTo: input.furthest), count > deliveredCount
@@ -336,8 +336,8 @@ final class Demuxer {
         }
     }
 
-    /// Throws for a failed call. Our own error takes precedence: it is more precise than the error of
-    /// libavformat.
+    /// Throws for a failed call. Our own error takes precedence: it is more
+    /// precise than the error of libavformat.
     private func check(_ result: Int32) throws(InputError) {
         switch input.failure {
         case .interrupted: throw InputError(.interrupted, input: name)

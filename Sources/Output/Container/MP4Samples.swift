@@ -1,7 +1,7 @@
 import Glibc
 
-/// Counts the pictures in an MP4 file's own tables (ISO/IEC 14496-12), to detect pictures that libavformat
-/// skips.
+/// Counts the pictures in an MP4 file's own tables (ISO/IEC 14496-12), to detect
+/// pictures that libavformat skips.
 enum MP4Samples {
     private typealias Box = (kind: String, content: Range<Int64>)
 

@@ -21,8 +21,8 @@ protocol MuxerOutput: AnyObject {
 
     func seek(to position: Int) throws(OutputError)
 
-    /// Creates a view for reading the written bytes, to be freed by `ReadBack.free`; nil if they cannot be
-    /// read.
+    /// Creates a view for reading the written bytes, to be freed by
+    /// `ReadBack.free`; nil if they cannot be read.
     func makeReadBack(_ library: cformat_library) -> UnsafeMutablePointer<AVIOContext>?
 }
 
