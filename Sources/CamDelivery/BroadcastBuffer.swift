@@ -3,9 +3,10 @@ import CamPlatform
 
 /// The latest access units, which every receiver reads at its own position.
 ///
-/// A shared buffer instead of a queue per receiver: adding a unit costs the same for any number of receivers, and
-/// however slow they are, memory holds only the buffer and each receiver's current unit. A unit is removed once
-/// every receiver is past it, or to make room for newer ones; a receiver that still needed it has overflowed.
+/// A shared buffer instead of a queue per receiver: adding a unit costs the same for any number of receivers,
+/// and however slow they are, memory holds only the buffer and each receiver's current unit. A unit is
+/// removed once every receiver has passed it, or to make room for newer units; a receiver that still needed
+/// it has overflowed.
 ///
 /// Units are numbered from 0 in order of arrival. Storage is preallocated.
 final class BroadcastBuffer: @unchecked Sendable {
@@ -24,7 +25,7 @@ final class BroadcastBuffer: @unchecked Sendable {
     struct Entry {
         /// Nil for sound, which is framed.
         let unit: AccessUnit?
-        /// What receivers get; nil for the access unit's own bytes.
+        /// The bytes sent to receivers; nil to send the bytes of the access unit.
         let framed: FramedUnit?
         let arrival: Instant
         /// How many pictures came before it.
@@ -36,10 +37,10 @@ final class BroadcastBuffer: @unchecked Sendable {
         /// Whether decoding can begin here.
         var isIDR: Bool { unit?.isIDR == true }
 
-        /// The number of bytes that receivers get.
+        /// The number of bytes sent to a receiver.
         var count: Int { framed?.bytes.count ?? unit?.count ?? 0 }
 
-        /// Provides access to the bytes that receivers get.
+        /// Provides access to the bytes sent to receivers.
         func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
             if let framed { return framed.bytes.withUnsafeBytes(body) }
             return unit?.withUnsafeBytes(body) ?? body(UnsafeRawBufferPointer(start: nil, count: 0))
@@ -75,7 +76,7 @@ final class BroadcastBuffer: @unchecked Sendable {
     /// Adds a unit, removing the oldest ones if there is no room. Never blocks.
     /// - Parameters:
     ///   - unit: nil for sound.
-    ///   - framed: what receivers get; nil for the unit's own bytes.
+    ///   - framed: the bytes sent to receivers; nil to send the bytes of the unit.
     func append(_ unit: AccessUnit?, framed: FramedUnit? = nil, at now: Instant) {
         monitor.withLock {
             guard !isFinished else { return }
@@ -113,7 +114,8 @@ final class BroadcastBuffer: @unchecked Sendable {
         monitor.withLock { while first < min(number, end) { removeFirst() } }
     }
 
-    /// Whether a unit is not older than units get in the buffer: without new ones, old ones stay.
+    /// Whether a unit is recent enough for the buffer's time limit. Without new
+    /// units, older ones stay in the buffer.
     func isRecent(_ entry: Entry, at now: Instant) -> Bool { now - entry.arrival <= longestTime }
 
     private func isFull(for entry: Entry, at now: Instant) -> Bool {

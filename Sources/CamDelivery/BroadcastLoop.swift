@@ -27,11 +27,11 @@ final class BroadcastLoop {
     private var seenUnits = 0
     /// The number of the latest IDR; nil before the first.
     private var latestKeyframe: Int?
-    /// The number of the first unit that no receiver has got that has left.
+    /// The number of the first unit that no former receiver has got.
     private var repeatedEnd = 0
-    /// The time of the round that is being served.
+    /// The time of the current round.
     private var sendingTime = Instant.distantPast
-    /// Threads that help to serve a crowd; there are none before it comes.
+    /// Threads that help to serve many receivers; created when they are first needed.
     private lazy var crew = WorkCrew<BroadcastLoop>(helpers: Processors.count - 1) { $0.send(to: $1) }
     /// When to disconnect receivers that have not read the rest; nil until the stream has ended.
     private var closingTime: Instant?
@@ -46,9 +46,9 @@ final class BroadcastLoop {
     private static let closingPatience = Duration.seconds(3)
     /// How long to wait if the system has no descriptor for another receiver.
     private static let acceptancePause = Duration.seconds(1)
-    /// From how many receivers on it is worth waking other threads: these take longer than a wake-up.
+    /// The minimum number of receivers for which waking other threads pays off.
     private static let crowd = 64
-    /// How many receivers a thread serves before it takes others.
+    /// The number of receivers that a thread takes at once.
     private static let portion = 16
     /// The most connections accepted in a row before receivers are served.
     private static let arrivalsAtOnce = 64
@@ -105,7 +105,7 @@ final class BroadcastLoop {
     /// Runs one round.
     /// - Returns: false once the stream has ended and every receiver is gone.
     func proceed(at now: Instant) -> Bool {
-        // Accept before looking at the units: a new receiver gets none that were already there.
+        // Accept before looking at the units: a new receiver gets no older ones.
         if closingTime == nil { takeArrivals(at: now) }
         let window = buffer.window
         if window.isFinished, closingTime == nil { closingTime = now + Self.closingPatience }
@@ -114,7 +114,7 @@ final class BroadcastLoop {
         serve(window, hasNews: hasNews, at: now)
         forceKeyframe(at: now)
         let first = firstPosition(in: window, at: now)
-        // Such an output has one receiver at most.
+        // An output that connects has at most one receiver.
         if ledger.mustBeTaken {
             ledger.pass(to: receivers[0]?.passedPictures ?? buffer.pictureCount(before: first))
         }
@@ -122,7 +122,7 @@ final class BroadcastLoop {
         return closingTime == nil || receivers.contains { $0 != nil }
     }
 
-    /// Where a receiver begins that joins now.
+    /// The number of the first unit for a receiver that joins now.
     private func firstPosition(in window: BroadcastBuffer.Window, at now: Instant) -> Int {
         guard options.startsAtLatestKeyframe, let latestKeyframe, let keyframe = buffer[latestKeyframe],
             buffer.isRecent(keyframe, at: now)
@@ -238,15 +238,16 @@ extension BroadcastLoop {
         for slot in receivers.indices { removeIfHungUp(slot, window, at: now) }
     }
 
-    /// Disconnects one receiver that holds a place without following the stream, if there is one.
+    /// Disconnects one receiver that occupies a slot without following the stream, if any.
     private func dismissIdle(at now: Instant, _ isMeant: (Receiver) -> Bool) -> Bool {
         let candidates = receivers.indices.filter { receivers[$0].map(isMeant) ?? false }
-        // Only sending shows whether a peer has closed the connection or just sends no more. One that has
-        // been sent nothing since then is replaced.
+        // Only sending shows whether a peer has closed the connection or has only stopped sending. A receiver
+        // that was sent nothing since then is replaced.
         if let slot = candidates.first(where: { receivers[$0]?.mayBeGone == true }) {
             return dismiss(slot, .closed, at: now)
         }
-        // So is one that has lagged too long: reading a byte now and then only avoids the timeout.
+        // A receiver that has lagged too long is replaced, too: reading a byte now
+        // and then only avoids the timeout.
         let late = candidates.map { (slot: $0, since: receivers[$0]?.lateSince(at: now) ?? .distantFuture) }
         guard let slowest = late.min(by: { $0.since < $1.since }), slowest.since <= now - options.timeout
         else { return false }
@@ -278,7 +279,7 @@ extension BroadcastLoop {
         events.report(.overflowed(peer: receiver.statistics.peer), at: now)
     }
 
-    /// The part of serving that threads do side by side: it changes nothing but these receivers.
+    /// Sends to some receivers. Threads run this concurrently: it changes only these receivers.
     private func send(to slots: Range<Int>) {
         for slot in slots { receivers[slot]?.send(from: buffer, at: sendingTime) }
     }
@@ -317,7 +318,7 @@ extension BroadcastLoop {
         receivers[slot] = nil
         poller.forget(receiver.socket.descriptor)
         receiver.leave(departure, window, at: now - start, now: now)
-        // What was taken back is new to its successor.
+        // Units that were taken back are new to the next receiver.
         if receiver.statistics.units > 0 { repeatedEnd = max(repeatedEnd, receiver.firstPending) }
         ledger.update(receiver.id, receiver.statistics)
         events.report(.left(receiver.statistics), at: now)

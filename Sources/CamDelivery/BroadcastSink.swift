@@ -27,10 +27,10 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     /// Nil for raw Annex B.
     private let framing: (any LiveFraming)?
     private var framedUnits = FramedUnitPool()
-    /// Describes the stream to a server that must know it before; nil for other receivers.
+    /// Describes the stream to a server, which must know it in advance; nil for other receivers.
     private let announcement: StreamAnnouncement?
 
-    /// A container for receivers that are to know the pictures' times.
+    /// A container, which gives receivers the pictures' times.
     public struct LiveContainer {
         let format: ContainerFormat
         let stream: StreamDescription
@@ -113,7 +113,7 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
         options.mostReceivers = 1
         options.startsAtLatestKeyframe = true
         let timeout = options.timeout
-        // Never unencrypted where a passphrase is wanted.
+        // If the URL wants a passphrase, the stream is never sent unencrypted.
         let secret = url.wantsPassphrase ? passphrase ?? "" : url.givenPassphrase
         if let secret, !StreamURL.passphraseLengths.contains(secret.utf8.count) {
             throw OutputError(.network(NetworkError(.badPassphrase, address: "\(url)")), output: "\(url)")
@@ -133,8 +133,8 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     /// Publishes the stream on an RTSP server, again whenever the connection breaks; until then the stream is lost.
     /// - Parameters:
     ///   - password: for the address's user; nil for none.
-    ///   - trust: who may vouch for an encrypted connection's server; nil if it is not encrypted.
-    ///   - sound: what is sent besides the pictures; nil for nothing.
+    ///   - trust: the certificates that an encrypted connection trusts; nil for an unencrypted connection.
+    ///   - sound: the sound sent with the pictures; nil for none.
     ///   - requestKeyframe: makes the next frame an IDR; called on the sink's thread.
     ///   - report: receives events, on the sink's thread.
     public convenience init(
@@ -214,7 +214,8 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
         wakeUp.wake()
     }
 
-    /// Each IDR carries the parameter sets that receivers need to continue, but not every container can have others.
+    /// Each IDR carries the parameter sets that receivers need, but not every
+    /// container allows them to change.
     public func beginStream(_ description: StreamDescription) throws(OutputError) {
         try framing?.beginStream()
     }
@@ -246,10 +247,10 @@ public struct LiveOptions: Sendable, Hashable {
     public var buffer = Buffer.time(.seconds(2))
     /// How long a receiver may stall before it is disconnected; at least a second.
     public var timeout = Duration.seconds(10)
-    /// Where the descriptors begin that are not for receivers, because files and cameras need them.
+    /// Receivers use only descriptors below this one; files and cameras need the others.
     public var descriptorEnd = Int.max
-    /// Whether a receiver gets what is still there from the latest IDR on, instead of what comes after it has joined: for
-    /// a server, which knows each picture's time.
+    /// Whether a receiver begins with the latest buffered IDR instead of the next one: for servers, which
+    /// know each picture's time.
     var startsAtLatestKeyframe = false
     /// The interval between regular keyframes.
     var keyframeInterval = KeyframeInterval.frames(1)

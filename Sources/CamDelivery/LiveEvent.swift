@@ -23,7 +23,7 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
 
     public var description: String { description(after: "") }
 
-    /// The description where the output's name is said already.
+    /// The description without the output's name, for text that already begins with the name.
     public func description(after name: String) -> String {
         switch self {
         case .joined(let peer): "\(peer) joined"
@@ -54,8 +54,8 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
 
 // MARK: - Limiting the rate
 
-/// Limits the rate of reported events: a burst, then a few per second. The others are counted, and the count is
-/// reported as soon as the rate allows. Used by one thread.
+/// Limits the rate of reported events: a burst, then a few per second. Other events are counted, and the
+/// count is reported as soon as the rate allows. Used by one thread.
 struct EventThrottle {
     private static let burst = 20.0
     private static let perSecond = 2.0

@@ -4,7 +4,8 @@ import CamPlatform
 import CamSound
 import Containers
 
-/// Wraps access units in what a live output's receivers get, once for all of them. Belongs to the output's writer.
+/// Converts access units to the bytes that a live output sends, once for all
+/// receivers. Used by the output's writer.
 protocol LiveFraming: AnyObject {
     /// Appends an access unit's bytes as they are sent.
     /// - Parameter bytes: empty, with the capacity of earlier units.
@@ -19,7 +20,7 @@ protocol LiveFraming: AnyObject {
     /// Notes that the following pictures have another format.
     func beginStream() throws(OutputError)
 
-    /// What each receiver gets before its first unit; known once a unit was framed.
+    /// The bytes that each receiver gets before its first unit; known once a unit was framed.
     var prologue: [UInt8] { get }
 }
 
@@ -29,7 +30,7 @@ protocol LiveFraming: AnyObject {
 /// that justifies `@unchecked Sendable`.
 final class FramedUnit: @unchecked Sendable {
     fileprivate(set) var bytes: [UInt8] = []
-    /// Precedes them where they are the first that a receiver gets.
+    /// Precedes `bytes` if these are the first that a receiver gets.
     fileprivate(set) var prologue: [UInt8] = []
 
     init(bytes: [UInt8] = []) { self.bytes = bytes }
@@ -71,10 +72,10 @@ struct FramedUnitPool {
 
 // MARK: - Containers
 
-/// A stream in a container without an end, muxed once for all receivers, who may join at any keyframe.
+/// A stream in an endless container, muxed once for all receivers, which may join at any keyframe.
 ///
-/// A transport stream repeats its tables at each of them; the header of Matroska and MP4 is what each receiver gets first.
-/// Each access unit leaves at once, in Matroska as a cluster of its own, in MP4 as a fragment.
+/// A transport stream repeats its tables at each keyframe; with Matroska and MP4 each receiver first gets the
+/// header. Each access unit is sent at once, in Matroska as a separate cluster, in MP4 as a fragment.
 final class ContainerFraming: LiveFraming {
     private let format: ContainerFormat
     private let stream: StreamDescription
@@ -84,7 +85,7 @@ final class ContainerFraming: LiveFraming {
     private(set) var prologue: [UInt8] = []
 
     /// Loads libavformat.
-    /// - Parameter name: the output's, in messages.
+    /// - Parameter name: the output's name in messages.
     init(_ format: ContainerFormat, stream: StreamDescription, name: String) throws(OutputError) {
         do throws(ContainerLibrary.Failure) {
             library = try ContainerLibrary.load()
@@ -141,25 +142,25 @@ final class ContainerFraming: LiveFraming {
 }
 
 extension ContainerFormat {
-    /// Whether what follows cannot be read without the stream's beginning.
+    /// Whether the stream can be read only with its header.
     fileprivate var hasHeader: Bool { self != .transportStream }
 }
 
-/// A stream in a container without an end, for receivers that may join at any keyframe. Used by one thread.
+/// A stream in an endless container, for receivers that may join at any keyframe. Used by one thread.
 ///
 /// Pictures must come in presentation order.
 public final class LiveContainer {
     private let framing: ContainerFraming
 
     /// Loads libavformat.
-    /// - Parameter name: the stream's, in messages.
+    /// - Parameter name: the stream's name in messages.
     public init(
         _ format: ContainerFormat, stream: StreamDescription, name: String
     ) throws(OutputError) {
         framing = try ContainerFraming(format, stream: stream, name: name)
     }
 
-    /// What each receiver gets before its first picture; known once a picture was framed.
+    /// The bytes that each receiver gets before its first picture; known once a picture was framed.
     public var prologue: [UInt8] { framing.prologue }
 
     /// Returns a picture as receivers get it. The first one must be a keyframe.

@@ -5,7 +5,7 @@ import Glibc
 import Synchronization
 import Containers
 
-/// A connection over one of libavformat's protocols, for a transport stream. Its calls block.
+/// A connection over one of libavformat's protocols, for a transport stream. All calls block.
 ///
 /// Safe to use in one thread at a time; a relay's thread does.
 final class ProtocolConnection: @unchecked Sendable {
@@ -22,18 +22,18 @@ final class ProtocolConnection: @unchecked Sendable {
     /// A transport stream's packet.
     private static let packetLength = 188
 
-    /// SRT says that a peer is gone when it has heard nothing for five seconds (SRTO_PEERIDLETIMEO): what was sent in that
-    /// time may not have arrived, nor may what waited for its latency before.
+    /// SRT reports a peer as gone after five seconds of silence (SRTO_PEERIDLETIMEO). Data sent in that time
+    /// may not have arrived, and neither may earlier data that still waited for the latency.
     private static let doubt = Duration.seconds(6)
 
-    /// How long the last packets may be on their way, beyond the receiver's latency.
+    /// The delivery time of the last packets, in addition to the receiver's latency.
     private static let delivery = Duration.milliseconds(100)
 
     /// Connects.
     /// - Parameters:
-    ///   - passphrase: encrypts the stream; nil for none.
-    ///   - attemptTimeout: how long that may take.
-    ///   - timeout: how long the peer may accept no data.
+    ///   - passphrase: encrypts the stream; nil for no encryption.
+    ///   - attemptTimeout: the longest time for connecting.
+    ///   - timeout: the longest time in which the peer accepts no data.
     ///   - interruption: ends every wait.
     init(
         to url: StreamURL, passphrase: String?, attemptTimeout: Duration, timeout: Duration,
@@ -67,15 +67,15 @@ final class ProtocolConnection: @unchecked Sendable {
 
     private func close() { _ = library.close_io(&context) }
 
-    /// Closes the connection once the peer has got everything, and handed it over: what a receiver still holds back when the
-    /// connection closes is lost to it (libsrt's receiveMessage).
+    /// Closes the connection once the peer has received and delivered everything: data that the receiver
+    /// still holds back when the connection closes is lost (libsrt's receiveMessage).
     private func finish() throws(Relay.Failure) {
         try flush()
-        // A caller that gives up meanwhile has taken note of what was not confirmed.
+        // A caller that gives up during this wait has recorded the unconfirmed bytes.
         if url.latency > .zero { _ = interruption.wait(until: .now + url.latency + Self.delivery) }
         let start = Instant.now
         close()
-        // SRT waits so long for the peer to confirm the rest.
+        // Closing takes this long only if the peer does not confirm the rest.
         if let linger = url.linger, Instant.now - start >= linger { throw .silent(for: linger) }
         recent = RecentBytes(within: Self.doubt)
     }
@@ -85,7 +85,7 @@ final class ProtocolConnection: @unchecked Sendable {
             return NetworkError(
                 .noProtocol(reason: "this FFmpeg lacks \(url.transport.rawValue)"), address: "\(url)")
         }
-        // libsrt's reason gets lost on the way: nobody answers, or who does wants no connection.
+        // libavformat drops libsrt's reason: there is no answer, or the receiver rejects the connection.
         let words = latestWords.map {
             url.transport == .srt && result == -EIO
                 ? "the receiver does not answer, or rejects the connection" : $0
@@ -96,21 +96,21 @@ final class ProtocolConnection: @unchecked Sendable {
             address: "\(url)")
     }
 
-    /// What libavformat said of the latest failure; nil if nothing. It quotes the whole URL, with its passwords.
+    /// libavformat's message about the latest failure, without the URL's passwords; nil if there is none.
     private var latestWords: String? {
         defer { cffmpeg_clear_log() }
         let words = url.concealing(String(cString: cffmpeg_last_error()))
         return words.isEmpty ? nil : words
     }
 
-    /// Sends what comes from a relay's socket until that ends, and closes the connection.
+    /// Forwards data from a relay's socket until its end, and closes the connection.
     func forward(from socket: borrowing Socket, _ relay: Relay) throws(Relay.Failure) {
         defer { close() }
-        // Of libavformat's own buffer only whole packets are sent.
+        // Forward whole packets only.
         var bytes = [UInt8](repeating: 0, count: Self.packetLength * 256)
         var (count, written, flushed) = (0, 0, 0)
         while true {
-            // Only what was sent long ago has certainly arrived.
+            // Only data sent long enough ago has certainly arrived.
             defer { relay.noteConfirmed(flushed - recent.count(at: .now)) }
             switch bytes.withUnsafeMutableBytes({ socket.receive(into: .init(rebasing: $0[count...])) }) {
             case .received(let more):
@@ -135,7 +135,7 @@ final class ProtocolConnection: @unchecked Sendable {
     private func write(_ bytes: ArraySlice<UInt8>) throws(Relay.Failure) {
         beginCall(timeout: timeout)
         bytes.withUnsafeBufferPointer { library.write_io(context, $0.baseAddress, Int32($0.count)) }
-        // Whether a datagram arrives, nobody will ever know.
+        // UDP has no confirmations.
         if url.transport == .srt { recent.note(bytes.count, at: .now) }
         try checkCall()
     }
@@ -153,7 +153,7 @@ final class ProtocolConnection: @unchecked Sendable {
         switch (url.transport, -code) {
         case (.udp, EACCES):
             throw .failed(detail: "Permission denied; if that is a broadcast address, add '?broadcast=1'")
-        // libsrt's reason gets lost on the way: the other end has closed the connection, or is not heard any more.
+        // libavformat drops libsrt's reason: the receiver has closed the connection, or has gone silent.
         case (.srt, EIO): throw .failed(detail: "the receiver left or no longer answers")
         default: throw words.map { .failed(detail: $0) } ?? .broken(errno: -code)
         }
@@ -168,12 +168,12 @@ final class ProtocolConnection: @unchecked Sendable {
     }
 }
 
-/// How many bytes were sent lately, to within a second.
+/// Counts the bytes sent in a recent period, accurate to a second.
 struct RecentBytes {
     private let time: Duration
     private var seconds: [(start: Instant, count: Int)] = []
 
-    /// - Parameter time: how far "lately" goes back.
+    /// - Parameter time: the length of the period.
     init(within time: Duration) { self.time = time }
 
     /// Notes that bytes were sent.
@@ -186,7 +186,7 @@ struct RecentBytes {
         }
     }
 
-    /// The bytes of that time, and of at most a second before.
+    /// The bytes sent in the period, and in up to a second before it.
     func count(at now: Instant) -> Int {
         seconds.filter { now - $0.start <= time + .seconds(1) }.reduce(0) { $0 + $1.count }
     }

@@ -3,10 +3,10 @@ import CamNetworking
 import CamPlatform
 import Glibc
 
-/// One connection of a live output: its place in the stream, and its statistics. One thread at a time uses it: the output's,
-/// or one of its crew.
+/// One connection of a live output, with its place in the stream and its statistics. Used by one thread at a
+/// time: the output's thread, or a thread of its crew.
 ///
-/// Units, framed or as they are, are sent from storage that all receivers share. Once a unit's first byte is sent, so is the rest.
+/// Units are sent from storage that all receivers share. A unit whose first byte was sent is sent completely.
 final class Receiver {
     /// Its number in the ledger.
     let id: Int
@@ -18,7 +18,7 @@ final class Receiver {
     /// Passes the stream on; nil if the socket is the peer's.
     private let relay: Relay?
     private(set) var statistics: ReceiverStatistics
-    /// Whether it received an IDR: from then on, units it does not get count as lost.
+    /// Whether it received an IDR. From then on, units that it does not get count as dropped.
     private(set) var hasStarted = false
     /// Whether the system accepts more, as far as is known.
     private var isWritable = true
@@ -39,7 +39,7 @@ final class Receiver {
     /// The unit being sent, and how much of it has been sent.
     private var current: BroadcastBuffer.Entry?
     private var offset = 0
-    /// What is still to be sent before `current`.
+    /// Bytes to be sent before `current`.
     private var prologue: ArraySlice<UInt8> = []
 
     /// How long without an overflow counts as having caught up.
@@ -57,7 +57,7 @@ final class Receiver {
     private var hasFinished = false
     /// Why nothing more can be sent, as errno; nil as long as it can.
     private(set) var sendingFailure: Int32?
-    /// Why the connection broke, as errno, where only a call said so that is over.
+    /// Why the connection broke, as errno, if an earlier call reported it.
     private var breakage: Int32?
 
     /// - Parameters:
@@ -91,7 +91,7 @@ final class Receiver {
     /// Whether the peer ended its half and nothing was sent since: the next send would show whether it left.
     var mayBeGone: Bool { bytesAtEnd == statistics.bytes }
 
-    /// Discards what the peer sends: it means nothing, but if it stayed unread, it would block the peer in the end.
+    /// Discards data from the peer: it has no meaning, but unread data would block the peer eventually.
     func discardReceived() { breakage = socket.discardReceived() ?? breakage }
 
     /// Returns why it left.
@@ -110,7 +110,7 @@ final class Receiver {
         let count =
             relay.map { statistics.bytes - max(0, $0.confirmedByteCount - relayStart) }
             ?? socket.unconfirmedByteCount
-        // Of the stream alone: not of the farewell, nor of the end, which TCP counts as a byte.
+        // Count only the stream: not the farewell, and not the end, which TCP counts as a byte.
         return max(0, count - (hasFinished && relay == nil ? farewell.count + 1 : 0))
     }
 
@@ -267,14 +267,15 @@ final class Receiver {
         }
     }
 
-    /// Takes back what the system accepted for it, of which nothing has reached the peer.
+    /// Discounts all data that the system accepted for the peer, because none of it has arrived.
     private func takeBack() {
         (statistics.bytes, statistics.units, statistics.keyframes) = (0, 0, 0)
         statistics.repeated = ReceiverLedger.Taken()
     }
 
-    /// Says farewell, and that no more comes. Data that the system has accepted still arrives.
-    /// - Returns: whether that is all; a relay must send the rest first, and then closes the connection.
+    /// Sends the farewell and ends the sending side. Data that the system has accepted still arrives.
+    /// - Returns: whether the receiver is done; a relay must first send the rest,
+    ///   and then closes the connection.
     func finish() -> Bool {
         if !hasFinished {
             hasFinished = true
@@ -310,8 +311,8 @@ extension ReceiverStatistics.Departure {
 
 /// Selects the access units for a consumer that takes the stream as it is: none before an IDR, then all.
 ///
-/// Coded pictures depend on earlier ones, so none is ever dropped alone: a gate that must drop one closes, and
-/// opens at the next IDR. This handles late joiners, slow receivers and those that return.
+/// Coded pictures depend on earlier ones, so a single picture is never dropped: the gate closes instead, and
+/// opens at the next IDR. This handles late, slow and returning receivers.
 struct SinkGate: Sendable, Hashable {
     /// Whether the last access unit passed.
     private(set) var isOpen = false

@@ -4,7 +4,7 @@ import Glibc
 
 /// The receivers of a live output. Written by the output's thread, read by any.
 ///
-/// Keeps only the latest of those that have left, so that memory stays bounded.
+/// Keeps only the latest departed receivers, which bounds the memory.
 public final class ReceiverLedger: @unchecked Sendable {
     // Safe to share: all mutable state is accessed with the monitor's lock held.
     private let monitor = Monitor()
@@ -52,8 +52,8 @@ public final class ReceiverLedger: @unchecked Sendable {
     /// The access units that no receiver got, nor will, if the output connects to its receiver; otherwise 0.
     public var lost: Int { monitor.withLock { mostLost } }
 
-    /// Notes that no receiver will get any of the first access units that has not got it yet.
-    /// - Parameter number: how many there are.
+    /// Records that no receiver will get an access unit before this number that it has not got yet.
+    /// - Parameter number: the number of access units so far.
     func pass(to number: Int) {
         // What a receiver got may be sent again to its successor, so the difference may also shrink.
         monitor.withLock { mostLost = max(mostLost, number - sum.units) }
@@ -111,7 +111,7 @@ public final class ReceiverLedger: @unchecked Sendable {
 }
 
 extension ReceiverLedger.Taken {
-    /// What one receiver was the first to get.
+    /// The data that a receiver was the first to get.
     fileprivate init(_ statistics: ReceiverStatistics) {
         bytes = statistics.bytes - statistics.repeated.bytes
         units = statistics.units - statistics.repeated.units
@@ -135,7 +135,7 @@ extension ReceiverLedger.Taken {
 
 /// Statistics of one receiver of a live output.
 public struct ReceiverStatistics: Sendable, Equatable {
-    /// Its address.
+    /// The receiver's address.
     public let peer: String
     /// The time from the output's beginning.
     public let joined: Duration
@@ -147,7 +147,7 @@ public struct ReceiverStatistics: Sendable, Equatable {
     public internal(set) var units = 0
     /// IDRs among them.
     public internal(set) var keyframes = 0
-    /// What of these an earlier receiver of the output had got already.
+    /// The part of `bytes`, `units` and `keyframes` that an earlier receiver had already got.
     var repeated = ReceiverLedger.Taken()
     /// Bytes its system had not confirmed when it left; they may be lost if the connection broke.
     public internal(set) var unconfirmedBytes = 0

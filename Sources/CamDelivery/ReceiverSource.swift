@@ -105,7 +105,7 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     /// Makes one attempt to connect, on the source's thread, until the interruption is raised.
     typealias Connecting = @Sendable (Interruption) throws(NetworkError) -> Connection
 
-    /// How long an attempt may take.
+    /// The longest time for an attempt to connect.
     static let attemptTimeout = Duration.seconds(5)
     private static let longestPause = Duration.seconds(8)
 

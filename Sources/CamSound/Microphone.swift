@@ -95,8 +95,8 @@ public final class Microphone: SoundSource {
         return SoundReading(frames: min(frames, count), end: credible(time) - unread)
     }
 
-    /// Keeps the first channels and drops the others: the layout of an interface with many channels is
-    /// unknown.
+    /// Keeps the first channels and drops the others: the layout of an
+    /// interface with many channels is unknown.
     private func keepFirstChannels(_ samples: UnsafeMutableBufferPointer<Int16>, _ frames: Int) {
         guard deviceChannels > format.channels else { return }
         for frame in 0..<frames {

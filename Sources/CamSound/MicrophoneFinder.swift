@@ -90,8 +90,8 @@ public struct MicrophoneFinder: Sendable {
 
 // MARK: - Choosing one
 
-/// The microphone that a recording uses. It is chosen once: no other microphone replaces it while it is
-/// unplugged.
+/// The microphone that a recording uses. It is chosen once: no other microphone
+/// replaces it while it is unplugged.
 public struct MicrophoneChoice: Sendable {
     /// Why this one.
     public enum Reason: Sendable, Hashable {

@@ -84,8 +84,8 @@ public final class SoundDecoder {
         }
     }
 
-    /// Slows the following samples down so that the next second lasts longer by `duration`, or shorter if
-    /// negative.
+    /// Slows the following samples down so that the next second lasts longer by
+    /// `duration`, or shorter if negative.
     public func stretch(by duration: Duration) {
         resampler?.stretch(by: duration.inSeconds * Double(output.rate), drift: 0)
     }

@@ -26,8 +26,8 @@ public final class SoundTimeline {
         var isAligned = false
     }
 
-    /// The largest deviation that counts as drift; a microphone with a larger one has another rate than it
-    /// declares.
+    /// The largest deviation that counts as drift; a microphone with a larger one
+    /// has another rate than it declares.
     private static let largestDrift = 0.01
     /// A larger difference in time would take too long to correct by stretching.
     private static let largestError = Duration.milliseconds(40)
@@ -173,8 +173,8 @@ public struct SoundStatistics: Sendable, Hashable {
     public var readings = 0
     /// The silence that replaces missing samples.
     public var silence = Duration.zero
-    /// How much faster than this machine's clock the latest microphone's clock is, in millionths; nil until
-    /// known.
+    /// How much faster than this machine's clock the latest microphone's clock
+    /// is, in millionths; nil until known.
     public var drift: Double?
     /// The measured sample rate of the latest microphone that declared a wrong rate.
     public var falseRate: Int?

@@ -3,7 +3,7 @@ import CamSound
 import CamPlatform
 import Containers
 
-/// The latest access units and their sound, held in memory until an event: the event's file then begins before the event.
+/// The latest access units and their sound, kept in memory: an event's file then begins before the event.
 ///
 /// A ring begins with an IDR, and drops whole groups of pictures. It keeps references and does not copy them.
 public struct EventRing: Sendable {
@@ -37,7 +37,7 @@ public struct EventRing: Sendable {
 
     private enum State {
         case keeping
-        /// There was an event, but no IDR for its file to begin with.
+        /// An event has begun, but its file still lacks an IDR to begin with.
         case awaited
         /// Write until this capture time; nil until the first picture after the event.
         case event(end: Instant?)
@@ -52,7 +52,7 @@ public struct EventRing: Sendable {
     public init(_ plan: Plan) { self.plan = plan }
 
     /// Begins an event or extends the current one.
-    /// - Returns: what to write at once, oldest first.
+    /// - Returns: the items to write at once, oldest first.
     public mutating func trigger() -> [StreamItem] {
         if case .event = state {
             state = .event(end: nil)
@@ -63,7 +63,7 @@ public struct EventRing: Sendable {
     }
 
     /// Takes the next access unit.
-    /// - Parameter isHeld: whether the event lasts, so that its file does not end yet.
+    /// - Parameter isHeld: whether the event continues, which keeps its file open.
     public mutating func next(_ unit: AccessUnit, isHeld: Bool = false) -> Verdict {
         switch state {
         case .event(let end?) where unit.isIDR && unit.timestamp >= end && !isHeld:
@@ -83,14 +83,14 @@ public struct EventRing: Sendable {
     }
 
     /// Takes a packet of sound.
-    /// - Returns: whether to write it; if not, the ring keeps what belongs to its pictures.
+    /// - Returns: whether to write the packet; if not, the ring keeps it, provided that it has pictures.
     public mutating func next(_ packet: SoundPacket) -> Bool {
         if case .event = state { return true }
         if !items.isEmpty { add(.sound(packet)) }
         return false
     }
 
-    /// Drops what is kept, because another stream follows.
+    /// Drops all items, because another stream follows.
     public mutating func clear() { _ = takeAll() }
 
     private mutating func takeAll() -> [StreamItem] {
@@ -128,6 +128,6 @@ public struct EventRing: Sendable {
         items.removeFirst(count)
     }
 
-    /// An item's memory: its bytes, plus bookkeeping, which exceeds the size of a picture in which nothing moves.
+    /// An item's memory: its bytes plus overhead, which is larger than a picture in which nothing moves.
     private static func size(of item: StreamItem) -> Int { item.count + 512 }
 }

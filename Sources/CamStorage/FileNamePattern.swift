@@ -44,10 +44,10 @@ public struct FileNamePattern: Sendable {
         return Self.name(name, counter: counter)
     }
 
-    /// Returns the name at a given time, without a counter, whether a file has it or not.
+    /// Returns the name at a given time, without a counter, even if a file with that name exists.
     public func name(at time: WallTime) -> String { expanded(at: time) }
 
-    /// Returns the name at a given time with the counter that another pattern's name has.
+    /// Returns the name at a given time, with the counter of another pattern's name.
     func companion(at time: WallTime, counter: Int) -> String {
         Self.name(expanded(at: time), counter: counter)
     }
@@ -62,7 +62,7 @@ public struct FileNamePattern: Sendable {
         return ["", "-[0-9]*"].contains { fnmatch(globs[0] + $0 + globs[1], name, FNM_PATHNAME) == 0 }
     }
 
-    /// Returns whether `covers` recognises the names that the pattern produces: not if the time expands to
+    /// Returns whether `covers` recognizes the names that the pattern produces: not if the time expands to
     /// slashes (`%D`), nor if `..` follows it.
     public func areKnownAgain(at time: WallTime) -> Bool {
         let parts = pattern.split(separator: "/", omittingEmptySubsequences: false)
@@ -70,8 +70,8 @@ public struct FileNamePattern: Sendable {
         return !changing.contains("..") && covers(expanded(at: time))
     }
 
-    /// Returns the first conversion whose text cannot be part of a file's name, and that text: `%D` and `%x` expand to
-    /// slashes, `%n` to a line feed. Nil if there is none.
+    /// Returns the first conversion whose text cannot be part of a file's name, with that text: `%D` and `%x`
+    /// expand to slashes, `%n` to a line feed. Nil if the pattern has no such conversion.
     public func misplacedConversion(at time: WallTime) -> (conversion: String, text: String)? {
         guard isPattern else { return nil }
         var rest = pattern[...]
@@ -103,7 +103,8 @@ public struct FileNamePattern: Sendable {
     private func expanded(_ pattern: String, at time: WallTime) -> String {
         var (moment, parts) = (time_t(time.seconds), tm())
         if isUTC { gmtime_r(&moment, &parts) } else { localtime_r(&moment, &parts) }
-        // The space keeps the result from being empty: strftime returns 0 both for that and for too long a result.
+        // The space keeps the result from being empty: strftime returns 0 for
+        // an empty and for a too long result.
         let capacity = Int(PATH_MAX)
         let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer in
             // glibc 2.41 declares strftime's buffer nonnull; earlier releases do not.

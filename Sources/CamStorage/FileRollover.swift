@@ -10,7 +10,7 @@ import Containers
 public final class FileRollover: SegmentedSink {
     public let name: String
     public let takesPictures: Bool
-    /// Nil between the end of a file and the IDR that begins the next.
+    /// Nil between the end of a file and the IDR that begins the next file.
     private var sink: (any AccessUnitSink)?
     /// The current file.
     private var path: String
@@ -28,7 +28,7 @@ public final class FileRollover: SegmentedSink {
     ///   - first: writes the file, which is open already.
     ///   - path: the file's name.
     ///   - open: opens further files.
-    ///   - synchronizer: the one that the files' sinks use.
+    ///   - synchronizer: the synchronizer of the files' sinks.
     ///   - completion: receives finished files.
     ///   - report: receives events, on the writer's thread.
     public init(
@@ -48,7 +48,7 @@ public final class FileRollover: SegmentedSink {
 
     public var identity: FileIdentity? { sink?.identity }
 
-    /// The files; nil as long as there is only the requested one.
+    /// The files; nil as long as the requested file is the only one.
     public var segments: SegmentSummary? { summary.count > 1 ? summary : nil }
 
     public func write(_ unit: AccessUnit) throws(OutputError) {
@@ -97,7 +97,7 @@ public final class FileRollover: SegmentedSink {
         if let error = synchronizer?.takeFailure() { reporter.noteIncomplete(error) }
     }
 
-    /// Whether the file that has ended is there: one in which nothing was kept is removed.
+    /// Whether the ended file exists: a file in which nothing was kept was removed.
     private var isLeft: Bool {
         guard let facts = FileFacts(path: path) else { return errno != ENOENT }
         return !facts.isRegular || facts.size > 0

@@ -5,7 +5,7 @@ import Containers
 
 /// Opens an output's files one after another, each under an unused name. Used by one thread.
 ///
-/// Missing folders are created, but nothing if the disk is no longer mounted.
+/// Missing folders are created, unless the disk is no longer mounted.
 struct FileSeries {
     /// How files of one kind are named and opened. As a tuple it crashes Swift 6.2's debug builds.
     struct Kind {
@@ -17,7 +17,7 @@ struct FileSeries {
     struct Opened {
         let path: String
         let sink: any AccessUnitSink
-        /// The file of its timestamps, or why there is none; nil if there should be none.
+        /// The file of its timestamps, or the error that prevented it; nil if none was requested.
         let timestamps: (path: String, sink: Result<any AccessUnitSink, OutputError>)?
     }
 
@@ -33,7 +33,7 @@ struct FileSeries {
 
     /// - Parameters:
     ///   - main: the files themselves.
-    ///   - timestamps: the files of their timestamps, which have the same counters; nil for none.
+    ///   - timestamps: the files of the timestamps, which get the same counters; nil for none.
     ///   - volume: the file system that the files must be on.
     init(
         _ main: Kind, timestamps: Kind? = nil, stream: StreamDescription, volume: Volume,
@@ -43,8 +43,8 @@ struct FileSeries {
         (self.stream, self.volume, self.clock) = (stream, volume, clock)
     }
 
-    /// Opens the next file, and the one for its timestamps.
-    /// - Parameter delay: how long ago what it begins with was captured, as far as its name should tell.
+    /// Opens the next file, and the file for its timestamps.
+    /// - Parameter delay: the age of the file's first picture, if the name should tell the capture time.
     mutating func next(delay: Duration = .zero) throws(OutputError) -> Opened {
         guard !volume.isGone else { throw OutputError(.volumeGone, output: main.names.folder) }
         let time = clock.wallTime - delay
@@ -75,7 +75,7 @@ struct FileSeries {
 
     private func create(_ path: String, _ open: SinkOpening) throws(OutputError) -> any AccessUnitSink {
         do throws(OutputError) { return try createOnce(path, open) } catch {
-            // Another output may have removed the folder in between, because it was empty.
+            // Another output may have removed the folder, which was still empty.
             guard error.kind == .notCreated(errno: ENOENT) else { throw error }
             return try createOnce(path, open)
         }
@@ -96,7 +96,7 @@ public typealias SinkOpening = (String, StreamDescription) throws(OutputError) -
 
 /// A file of a recording that is complete: nothing more is written to it, and it has its final name.
 public struct FinishedFile: Sendable, Equatable {
-    /// As the output names it.
+    /// The path, in the form in which the output names it.
     public let path: String
     /// When its first and its last picture were captured; nil if the source has no clock.
     public let start, end: WallTime?
@@ -119,7 +119,7 @@ public struct FileCompletion {
 
     /// - Parameters:
     ///   - captureClock: the clocks of the access units' timestamps; nil if they have none.
-    ///   - report: receives the files, on the writer's thread; nil if nobody wants them.
+    ///   - report: receives the files, on the writer's thread; nil if reports are not needed.
     public init(captureClock: (any TimeSource)? = nil, report: ((FinishedFile) -> Void)? = nil) {
         (clock, self.report) = (captureClock, report)
     }
@@ -133,7 +133,7 @@ public struct FileCompletion {
     }
 
     /// Ends the current file.
-    /// - Parameter lost: the pictures that were written and are not in it.
+    /// - Parameter lost: the number of pictures that were written but are not in the file.
     mutating func finish(_ path: String, lost: Int) {
         defer { (frames, start, latest) = (0, nil, .distantPast) }
         guard let report, frames > lost else { return }

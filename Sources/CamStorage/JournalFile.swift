@@ -4,15 +4,15 @@ import Containers
 
 /// The file of a journal: lines after a header.
 ///
-/// A lock (flock(2)), where the file system has locks, lets one process at a time use it, and only its owner can open
-/// it. In a folder that others can write to, a file that another user put in its place is not read.
+/// A lock (flock(2)), if the file system supports locks, lets one process at a time use the file, and only
+/// its owner can open it. In a folder that others can write to, another user's file in its place is not read.
 final class JournalFile {
     private let path: String
-    /// What the journal describes, for messages.
+    /// The pattern of the segments, for messages.
     private let owner: String
     private var descriptor: Int32
     private let calls: FileCalls
-    /// Why the file has no lock, which not every file system supports: errno; nil if it is locked.
+    /// The errno of locking the file, which not every file system supports; nil if the file is locked.
     private(set) var lockFailure: Int32?
     /// Whether the file ends in the middle of a line.
     private var isCutOff = false
@@ -23,7 +23,7 @@ final class JournalFile {
     private static let largestSize: off_t = 256 << 20
 
     /// Opens the file or creates it.
-    /// - Parameter owner: what the journal describes, for messages.
+    /// - Parameter owner: the pattern of the segments, for messages.
     init(path: String, owner: String, calls: FileCalls = FileCalls()) throws(OutputError) {
         (self.path, self.owner, self.calls) = (path, owner, calls)
         (descriptor, lockFailure) = try Self.open(path, owner: owner, calls)
@@ -31,14 +31,14 @@ final class JournalFile {
 
     deinit { close(descriptor) }
 
-    /// Whether the open file is still the one at its path: the folder may have been removed, or another disk mounted
-    /// there.
+    /// Whether the path still leads to the open file: the folder may have been
+    /// removed, or another disk mounted.
     var isInPlace: Bool {
         guard let identity = FileIdentity(descriptor: descriptor) else { return false }
         return identity == (try? FileLocation(path))?.status.map(FileIdentity.init)
     }
 
-    /// Switches to the file that is at the path now.
+    /// Switches to the file that the path leads to now.
     func reopen() throws(OutputError) {
         let opened = try Self.open(path, owner: owner, calls)
         close(descriptor)
@@ -77,7 +77,7 @@ final class JournalFile {
         guard opened >= 0 else { throw OutputError(.notCreated(errno: errno), output: path + ".new") }
         keepOwner(of: opened)
         let text = Self.header + "\n" + lines.joined()
-        // Nobody else can have locked a file that was just created.
+        // No other process can have locked a file that was just created.
         let lockFailure = Self.lock(opened, calls)
         guard write(text, to: opened), fdatasync(opened) == 0,
             renameat(location.folder, temporary, location.folder, location.name) == 0
@@ -98,7 +98,7 @@ final class JournalFile {
     }
 
     /// Takes the lock.
-    /// - Returns: why there is none; nil if it was taken.
+    /// - Returns: errno; nil if the lock was taken.
     private static func lock(_ descriptor: Int32, _ calls: FileCalls) -> Int32? {
         let code = calls.lock(descriptor)
         return code == 0 ? nil : code
@@ -185,7 +185,7 @@ final class JournalFile {
 
 /// The format of the journal's lines.
 extension SegmentJournal.Entry {
-    /// Nil for lines that are not segments: the header, and a line that was cut off.
+    /// Nil for lines that do not describe segments: the header, and a line that was cut off.
     init?(line: String) {
         let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
         guard [3, 5, 6].contains(fields.count), !fields[2].isEmpty,
@@ -240,7 +240,7 @@ extension SegmentJournal.File {
 }
 
 extension String {
-    /// The text without characters that end a field or a line.
+    /// The text with escapes for the characters that end a field or a line.
     fileprivate var escaped: String {
         var text = ""
         for character in unicodeScalars {

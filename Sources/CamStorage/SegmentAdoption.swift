@@ -3,7 +3,7 @@ import Glibc
 import Containers
 
 extension SegmentJournal {
-    /// What happened to the entries whose names now lead to other files than those that were written.
+    /// The result of adopting entries whose names now lead to other files than the recorded ones.
     struct Adoption {
         var adopted = 0
         /// Entries whose files differ in size, or whose size is unknown.
@@ -12,8 +12,8 @@ extension SegmentJournal {
         var missing = 0
     }
 
-    /// Entries whose names now lead to other files are assigned to these files, if they have the size that
-    /// the journal states. All others stay unchanged.
+    /// Assigns entries whose names now lead to other files to these files, if their sizes match the journal.
+    /// Other entries stay unchanged.
     func adopt() throws(OutputError) -> Adoption {
         let folder = names[0].folder
         var (adopted, rest, result): ([Entry], [Entry], Adoption) = ([], [], Adoption())
@@ -45,13 +45,13 @@ extension SegmentJournal {
 
 /// Adopts recordings that were copied to another folder or disk.
 public enum SegmentAdoption {
-    /// What happened to a folder's recordings.
+    /// The result of adopting a folder's recordings.
     public struct Result: Sendable, Equatable {
         public var journals = 0
         /// Recordings that count towards the limits from now on.
         public var adopted = 0
-        /// Files that differ in size from what was recorded under their names, or of which that is unknown: they are not
-        /// adopted.
+        /// Files that are not adopted, because their size differs from the
+        /// recorded size, or that size is unknown.
         public var left = 0
         /// Recordings that do not exist, perhaps because they have not been copied yet.
         public var missing = 0
@@ -67,7 +67,7 @@ public enum SegmentAdoption {
         for name in Folder.names(in: folder).sorted()
         where name.hasPrefix(".") && name.hasSuffix(SegmentJournal.suffix) {
             let path = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
-            // A folder or a link of that name is not camrec's.
+            // camrec creates neither folders nor links of that name.
             guard FileFacts(path: path)?.isRegular == true else { continue }
             let journal = try SegmentJournal(
                 path: path, names: [FileNamePattern("\(folder)/*", expandsTime: false)], keepsMissing: true)

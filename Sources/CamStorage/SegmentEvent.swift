@@ -6,7 +6,7 @@ import Containers
 public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
     /// A file began.
     case began(path: String)
-    /// A file cannot continue, or none can begin. Pictures are lost until one does.
+    /// A file cannot be continued or begun. Pictures are lost until a file begins.
     case interrupted(OutputError)
     /// A file began after this number of frames was lost.
     case resumed(path: String, lost: Int)
@@ -50,7 +50,7 @@ public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
 
 // MARK: - Reporting
 
-/// Reports events of an output's files. Repeated failures are reported less and less often.
+/// Reports events of an output's files. Repeated failures are reported at growing intervals.
 struct OutputFileReporter {
     /// The first failure that is not part of an outage: an incomplete file, or missing timestamps.
     private(set) var failure: OutputError?
@@ -111,7 +111,7 @@ public struct SegmentSummary: Sendable, Hashable {
         last = path
     }
 
-    /// Takes the latest file back, which was empty when it ended, and so removed.
+    /// Discounts the latest file, which was removed because it was empty when it ended.
     /// - Parameter previous: `last` before it was added.
     mutating func takeBack(to previous: String?) {
         count -= 1

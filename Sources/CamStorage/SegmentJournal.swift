@@ -3,7 +3,7 @@ import Glibc
 import Containers
 
 /// The segments that camrec recorded with a pattern, in this run and earlier ones: a text file next to the
-/// segments, which tells `--keep` and `--min-free` what they may remove.
+/// segments. `--keep` and `--min-free` remove only segments listed in it.
 ///
 /// It has a line for each segment, and a second one, with its size, once it has ended:
 ///
@@ -39,7 +39,7 @@ final class SegmentJournal {
         var folder: String?
     }
 
-    /// What tells a file from every other that may have its name later.
+    /// Distinguishes a file from any other file that may have its name later.
     enum Mark: Hashable {
         case birth(WallTime)
         /// Where the file system knows no time of creation. A later file can have the same number, so that it says
@@ -47,7 +47,7 @@ final class SegmentJournal {
         case inode(UInt64, modification: WallTime?)
     }
 
-    /// Oldest first; the one that is being written is the last.
+    /// Oldest first; the segment that is being written is the last.
     private(set) var entries: [Entry] = []
     /// Bytes of the segments that have ended.
     private(set) var bytes = 0
@@ -72,7 +72,7 @@ final class SegmentJournal {
     static let suffix = ".camrec"
     /// The file is rewritten if it has more lines than this about segments that are gone.
     private static let spareLines = 1000
-    /// The most segments in `stuck` to retry at once.
+    /// The most segments of `stuck` to retry at once.
     private static let mostTries = 16
 
     /// Opens a pattern's journal, or creates it.
@@ -106,7 +106,7 @@ final class SegmentJournal {
     /// Adds a segment that begins, and flushes the entry to the disk: files not in the journal are never
     /// removed.
     /// - Parameter paths: the segment, and its timestamps if there are any.
-    /// - Returns: why it could not be added, the first time that this happens.
+    /// - Returns: the error if it could not be added, only for the first of successive failures.
     func begin(_ paths: [String]) -> OutputError? {
         let files = zip(paths, names).map { path, names in
             let name = Self.relative(path, to: names.folder)
@@ -131,7 +131,7 @@ final class SegmentJournal {
         }
     }
 
-    /// Why the journal has no lock, which not every file system supports: errno; nil if it is locked.
+    /// The errno of locking the journal, which not every file system supports; nil if the journal is locked.
     var lockFailure: Int32? { file.lockFailure }
 
     /// Records the latest segment's final size. If a full disk has no room for that, only the time of
@@ -150,7 +150,7 @@ final class SegmentJournal {
         if (try? file.append(entries[entries.count - 1].line)) != nil { lineCount += 1 }
     }
 
-    /// Forgets the latest segment, which left no file.
+    /// Removes the latest entry, whose segment left no file.
     func cancel() { if !entries.isEmpty { entries.removeLast() } }
 
     /// The age of the oldest segment.
@@ -163,8 +163,8 @@ final class SegmentJournal {
         case unknown
     }
 
-    /// The oldest segment's age. There must be one. It was last written before the next one began, whatever its file
-    /// says.
+    /// The oldest segment's age; requires a segment. The time is at most the next segment's creation, even if
+    /// the file's own time is later.
     var oldestAge: Age {
         guard let facts = facts(of: entries[0].files[0].name, in: names[0].folder) else {
             return Self.isAbsence(errno) ? .missing : .unknown
@@ -182,7 +182,7 @@ final class SegmentJournal {
         let size: Int
     }
 
-    /// Forgets the oldest segment, and removes its files if they are still the same.
+    /// Removes the oldest entry, and its files if they are still the recorded ones.
     /// - Returns: nil if nothing was removed.
     func removeOldest() -> Removed? {
         guard !entries.isEmpty else { return nil }
@@ -236,7 +236,7 @@ final class SegmentJournal {
         return remove(file, in: names.folder, size: size)
     }
 
-    /// Removes a segment's timestamps, whether this run writes any or not, and wherever it does.
+    /// Removes a segment's timestamps, even if this run writes none or writes them elsewhere.
     private func removeTimestamps(_ file: File) {
         for folder in [file.folder, names.last?.folder, names[0].folder].compactMap(\.self) {
             if case .removed = remove(file, in: folder, size: nil) { return }
@@ -257,10 +257,10 @@ final class SegmentJournal {
         return removal
     }
 
-    /// Whether nothing has the name, as opposed to a disk that cannot be read.
+    /// Whether an errno means that the name does not exist, as opposed to a disk that cannot be read.
     private static func isAbsence(_ code: Int32) -> Bool { [ENOENT, ENOTDIR, ELOOP].contains(code) }
 
-    /// Removes folders that the pattern created, such as a day's, with the last file in them.
+    /// Removes folders that the pattern created, such as one for each day, after the last file in them.
     private func removeEmptyFolders(of name: String, in folder: String) {
         let path = Folder.of(name)
         guard path != ".", path != "/" else { return }
@@ -296,13 +296,13 @@ final class SegmentJournal {
         return body(parent, last)
     }
 
-    /// Whether a pattern's folder is not the segments'.
+    /// Whether a pattern's folder differs from the segments' folder.
     private func isElsewhere(_ other: FileNamePattern) -> Bool {
         other.folder != names[0].folder
             && Folder.absolute(other.folder) != Folder.absolute(names[0].folder)
     }
 
-    /// Returns a path as the journal states it.
+    /// Returns a path relative to the pattern's folder, as in the journal.
     private static func relative(_ path: String, to folder: String) -> String {
         let rest = path.hasPrefix(folder + "/") ? path.dropFirst(folder.count) : path[...]
         return String(rest.drop { $0 == "/" })
@@ -319,7 +319,7 @@ extension SegmentJournal {
             let known = Set((stuck + foreign + entries).map { $0.files[0].begun })
             entries = read().filter { !known.contains($0.files[0].begun) } + entries
         }
-        // The segment that begins was just created, whatever the file system says.
+        // The segment that begins was just created, even if the file system cannot confirm it.
         sortOut(entries.count - 1)
         try compact()
     }
@@ -342,7 +342,8 @@ extension SegmentJournal {
         return entries
     }
 
-    /// Among the first entries, forgets those whose files are gone, and sets aside those that lead to other files.
+    /// Among the first entries, removes entries whose files are gone, and sets aside entries that lead to
+    /// other files.
     private func sortOut(_ count: Int) {
         var (known, others): ([Entry], [Entry]) = ([], [])
         for entry in entries[..<count] {
@@ -362,14 +363,15 @@ extension SegmentJournal {
         setAside(others)
     }
 
-    /// If a name was used again, keeps only its last entry, and none if that one is known.
+    /// Sets entries aside. Of entries with equal names it keeps only the last, and none if a known entry has
+    /// the name.
     private func setAside(_ others: [Entry]) {
         var names = Set(entries.map(\.files[0].name))
         foreign = Array(
             (foreign + others).reversed().filter { names.insert($0.files[0].name).inserted }.reversed())
     }
 
-    /// Moves entries that were set aside to those that count.
+    /// Replaces the entries that were set aside: adopted ones count from now on.
     func replaceForeign(by adopted: [Entry], leaving left: [Entry]) throws(OutputError) {
         (entries, foreign) = (adopted + entries, left)
         bytes = entries.reduce(0) { $0.addingSaturated($1.size ?? 0) }
@@ -392,7 +394,7 @@ extension SegmentJournal {
 }
 
 extension SegmentJournal.File {
-    /// Whether a file that has the name now is certainly this one.
+    /// Whether the file that has the name now is certainly the recorded one.
     fileprivate func isSame(_ facts: FileFacts) -> Bool {
         switch mark {
         case .birth(let birth)?: facts.birth == birth
@@ -402,7 +404,7 @@ extension SegmentJournal.File {
         }
     }
 
-    /// The file as the journal stated it when its segment began.
+    /// The file as the journal describes it when its segment begins.
     fileprivate var begun: SegmentJournal.File {
         guard case .inode(let number, _) = mark else { return self }
         var file = self

@@ -8,8 +8,8 @@ public struct SegmentPlan: Sendable {
     public var timestamps: FileNamePattern?
     /// A segment's length; nil if segments only end by `endFile`.
     public var length: SegmentSchedule.Length?
-    /// The greatest age of a file's first picture for its name to tell when the picture was captured. Older pictures do
-    /// not have the time of this machine's clock. Nil names files after the moment at which they are created.
+    /// The greatest age of a file's first picture for the name to tell its capture time. Older pictures were
+    /// not captured on this machine's clock. Nil names files after their time of creation.
     public var oldestNamed: Duration?
     /// Which segments are kept.
     public var retention = SegmentRetention()
@@ -25,10 +25,10 @@ public struct SegmentPlan: Sendable {
         oldestNamed = length == nil ? nil : Self.longestDelay
     }
 
-    /// How long encoders and disks may hold a picture back.
+    /// The longest time that encoders and disks may hold a picture back.
     public static let longestDelay = Duration.seconds(120)
 
-    /// The segments' names, then those of their timestamps.
+    /// The patterns of the segments and of their timestamps.
     var allNames: [FileNamePattern] { [names] + [timestamps].compactMap { $0 } }
 }
 
@@ -74,7 +74,8 @@ public struct SegmentRetention: Sendable, Hashable {
         [first, second].compactMap { $0 }.min()
     }
 
-    /// Time between checks of the limits that can be exceeded while nothing is written; nil without such limits.
+    /// The time between checks of the limits that can be exceeded while nothing is
+    /// written; nil without such limits.
     ///
     /// A tenth of the age, at most ten seconds: a check removes few segments, and there may be many.
     var maintenanceInterval: Duration? {

@@ -50,7 +50,7 @@ public final class SegmentRecorder: SegmentedSink {
     /// - Parameters:
     ///   - open: opens a segment.
     ///   - openTimestamps: opens the file of a segment's timestamps, if the plan has any.
-    ///   - synchronizer: the one that both use.
+    ///   - synchronizer: the synchronizer of the segments and of the timestamps.
     ///   - completion: receives finished files.
     ///   - report: receives events, on the writer's thread.
     public init(
@@ -108,7 +108,7 @@ public final class SegmentRecorder: SegmentedSink {
 
     public var takesSound: Bool { files.stream.sound != nil }
 
-    /// Sound belongs to the file in which it begins; what has no pictures, as in an outage, has no file.
+    /// Sound belongs to the file in which it begins. Sound without pictures, as in an outage, is not written.
     public func write(_ sound: SoundPacket) throws(OutputError) {
         guard let sink = segment?.sink else { return }
         do throws(OutputError) { try sink.write(sound) } catch { throw interrupt(error, lost: 0) }
@@ -158,12 +158,12 @@ extension SegmentRecorder {
         guard let segment else { return }
         hasBegun = true
         summary.add(segment.path)
-        // A file can be created on a full disk: the outage ends when something is written.
+        // A file can be created even on a full disk: the outage ends with the first write.
         if !outage.isActive { reporter.report(.began(path: segment.path)) }
     }
 
-    /// How long ago an access unit was captured, so that the file's name is not late: an encoder, a disk or a ring may
-    /// have held the access unit back.
+    /// The age of an access unit, for the file's name: an encoder, a disk or a ring may have held the access
+    /// unit back.
     private func delay(of unit: AccessUnit) -> Duration {
         let delay = clock.now - unit.timestamp
         return plan.oldestNamed.map { (.zero...$0).contains(delay) } == true ? delay : .zero
@@ -199,7 +199,7 @@ extension SegmentRecorder {
         try ended.sink.finish()
     }
 
-    /// If a timestamp file fails, only that file ends.
+    /// Writes a timestamp. If that fails, only the timestamp file ends.
     private func writeTimestamp(_ write: (any AccessUnitSink) throws(OutputError) -> Void) {
         guard let file = segment?.timestamps else { return }
         do throws(OutputError) { try write(file) } catch {
@@ -232,7 +232,7 @@ extension SegmentRecorder {
     /// - Parameter lost: access units.
     private func interrupt(_ error: OutputError, lost: Int = 1) -> OutputError {
         let (now, before) = (clock.now, retracted.count)
-        // The cause is known.
+        // The cause of a second error is already known.
         try? endSegment()
         let removed = error.kind.isFullDisk ? upkeep.makeRoom() : []
         note(removed)
@@ -262,9 +262,9 @@ extension SegmentRecorder {
 
 // MARK: - Pauses between attempts
 
-/// A period in which a recording cannot be written: when the next attempt is due, and what is lost until then.
+/// A period in which a recording cannot be written, with the time of the next attempt and a count of losses.
 ///
-/// Pauses between attempts grow. An outage soon after another one continues with that one's pauses.
+/// Pauses between attempts grow. An outage soon after another continues with the pauses of the previous one.
 struct SegmentOutage {
     /// The error that began the outage; nil while the recording can be written.
     private(set) var error: OutputError?
@@ -287,7 +287,7 @@ struct SegmentOutage {
         (self.error, self.isReported, lost) = (error, isReported, 0)
     }
 
-    /// Sets the time of the next attempt, after another one has failed.
+    /// Sets the time of the next attempt, after an attempt has failed.
     /// - Parameter skipsPause: whether the cause of the failure may be gone already.
     mutating func postpone(at now: Instant, skipsPause: Bool) {
         let pause = backOff.next()

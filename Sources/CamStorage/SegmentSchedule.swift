@@ -2,13 +2,13 @@ import Bitstream
 import CamPlatform
 import Glibc
 
-/// When one segment of a recording ends and the next begins.
+/// Decides where one segment of a recording ends and the next begins.
 ///
-/// The encode thread and the writers each keep one, so that they arrive at the same frame independently: the
-/// encoder makes it an IDR, and the writer begins a file with it. If IDRs cannot be requested, as with a
-/// camera's own H.264, the writer cuts at the next one.
+/// The encode thread and each writer keep a schedule, and arrive at the same frame independently: the encoder
+/// makes it an IDR, and the writer begins a file with it. If IDRs cannot be requested, as with a camera's own
+/// H.264, the writer cuts at the next IDR.
 public struct SegmentSchedule: Sendable, Hashable {
-    /// How long a segment is.
+    /// The length of a segment.
     public enum Length: Sendable, Hashable {
         /// Frames, at least 1: the grid counts from the recording's first frame.
         case frames(Int)
@@ -33,7 +33,7 @@ public struct SegmentSchedule: Sendable, Hashable {
     /// Creates a schedule that has seen no frame.
     public init(_ length: Length) { self.length = length }
 
-    /// Returns whether a frame that is about to be encoded belongs to another segment than those before it.
+    /// Returns whether a frame that is about to be encoded begins another segment.
     /// - Parameters:
     ///   - number: its place in the recording, from 0.
     ///   - timestamp: when it was captured, on any clock.
@@ -50,8 +50,8 @@ public struct SegmentSchedule: Sendable, Hashable {
         return next > index
     }
 
-    /// Returns whether an access unit that is about to be written belongs to another segment than those before it, by
-    /// the grid or because theirs has its size.
+    /// Returns whether an access unit that is about to be written begins another segment, by the grid or
+    /// because the current segment has reached its size.
     public mutating func enters(_ unit: AccessUnit) -> Bool {
         guard case .bytes(let limit) = length else {
             return enters(number: unit.frameNumber, timestamp: unit.timestamp)
@@ -63,8 +63,8 @@ public struct SegmentSchedule: Sendable, Hashable {
     /// Notes that a segment begins with this access unit, and restarts the count of bytes.
     public mutating func begin(with unit: AccessUnit) { byteCount = unit.count }
 
-    /// Starts the grid at the first access unit that the encoder returned, and not at a frame that was lost before
-    /// it.
+    /// Starts the grid at the first access unit that the encoder returned, not
+    /// at an earlier frame that was lost.
     public mutating func anchor(at timestamp: Instant) { (origin, latest) = (timestamp, timestamp) }
 
     /// The time since the grid's beginning.
@@ -85,25 +85,27 @@ public struct SegmentSchedule: Sendable, Hashable {
 
 // MARK: - Segments cut on the clock
 
-/// The moments at which segments begin that are cut on the clock: at :00, :10, :20 … of every hour.
+/// The moments at which segments that are cut on the clock begin: at :00, :10, :20 … of every hour.
 ///
-/// The encode thread and the writers share one, and ask for the same frames, the encode thread first. Each moment is
-/// fixed, by the wall clock as it is then, when the segment before it begins: if the clock is set meanwhile, that segment
-/// becomes longer or shorter, and the next ones are on the clock again.
+/// The encode thread and the writers share a grid, and ask for the same frames, the encode thread
+/// first. Each moment is fixed when the previous segment begins, by the wall clock at that time. If
+/// the clock is set during a segment, that segment becomes longer or shorter, and the following
+/// segments are on the clock again.
 public final class ClockGrid: Sendable, Hashable {
     private let length: Duration
     private let offset: @Sendable (WallTime) -> Duration
     private let wallTime: @Sendable (Instant) -> WallTime
     private let state = State()
 
-    /// Lengths that put the moments at the same times every day: they divide it.
+    /// Whether a length is at least a second and divides a day, which puts the moments at the same times
+    /// every day.
     public static func allows(_ length: Duration) -> Bool {
         let (length, day) = (length.inNanoseconds, Duration.seconds(86400).inNanoseconds)
         return length >= 1_000_000_000 && day.isMultiple(of: length)
     }
 
     /// - Parameters:
-    ///   - length: from one moment to the next; one that `allows` accepts.
+    ///   - length: the time between moments; a length that `allows` accepts.
     ///   - isUTC: whether a day begins at midnight in UTC, and not in local time.
     public convenience init(every length: Duration, isUTC: Bool) {
         self.init(
@@ -121,7 +123,7 @@ public final class ClockGrid: Sendable, Hashable {
         (self.length, self.offset, self.wallTime) = (max(.seconds(1), length), offset, wallTime)
     }
 
-    /// The number of moments from the first frame that was asked for until this one.
+    /// The number of moments from the first frame asked for to this one.
     func index(at timestamp: Instant) -> Int {
         state.monitor.withLock {
             let next = state.next ?? moment(after: timestamp)
@@ -142,12 +144,12 @@ public final class ClockGrid: Sendable, Hashable {
         return timestamp + max(.nanoseconds(1), onGrid(unchanged, ahead, after: wall) - wall)
     }
 
-    /// Corrects a moment for a change of the offset until then: for summer, or back.
+    /// Corrects a moment for a change of the offset before it, to or from daylight saving time.
     private func onGrid(_ moment: WallTime, _ ahead: Duration, after wall: WallTime) -> WallTime {
         let there = offset(moment)
         guard there != ahead, (moment + there).nanoseconds % length.inNanoseconds != 0 else { return moment }
         let shifted = moment - (there - ahead)
-        // If the change leaves that time out, the file begins with the change, or soon after.
+        // If the change skips that time, the file begins with the change, or soon after.
         return shifted > wall && offset(shifted) == there ? shifted : moment
     }
 
@@ -168,9 +170,10 @@ public final class ClockGrid: Sendable, Hashable {
         var next: Instant?
         /// The latest moments.
         private var passed: [Instant] = []
-        /// Those before.
+        /// The number of moments removed from `passed`.
         private var forgotten = 0
-        /// More than any writer is behind: its queue holds 3600 frames, and moments are a second apart at least.
+        /// More moments than any writer lags: its queue holds 3600 frames, and
+        /// moments are at least a second apart.
         private static let limit = 4096
 
         func pass(_ moment: Instant) {
@@ -182,7 +185,7 @@ public final class ClockGrid: Sendable, Hashable {
         }
 
         func index(at timestamp: Instant) -> Int {
-            // Those that ask are close to the latest.
+            // The frames asked for are close to the latest moment.
             let later = passed.reversed().prefix { $0 > timestamp }.count
             return forgotten + passed.count - later
         }

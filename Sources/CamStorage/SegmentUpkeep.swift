@@ -10,7 +10,7 @@ struct SegmentUpkeep {
     private let clock: any TimeSource
     /// Nil if nothing is ever removed.
     private let pruner: SegmentPruner?
-    /// Whether segments that are kept because they may be other files were reported.
+    /// Whether the foreign files among the segments were reported.
     private var hasReportedForeign = false
     /// Whether the lack of room was reported.
     private var isShortOfRoom = false
@@ -35,15 +35,16 @@ struct SegmentUpkeep {
     /// Whether the disk was mounted and no longer is.
     var isDiskGone: Bool { volume.isGone }
 
-    /// Looks at what the journal says about the recordings of earlier runs.
-    /// - Returns: what to report.
+    /// Examines the journal's entries about recordings of earlier runs.
+    /// - Returns: the events to report.
     mutating func survey() -> [SegmentEvent] {
         guard let pruner else { return [] }
         let unlocked = pruner.lockFailure.map { SegmentEvent.unlocked(errno: $0, folder: volume.folder) }
         return [unlocked].compactMap(\.self) + surveyForeign(pruner)
     }
 
-    /// Segments whose names now belong to other files, or that cannot be told from such: reported once.
+    /// Reports once the segments whose names now belong to other files, or that
+    /// cannot be distinguished from such.
     private mutating func surveyForeign(_ pruner: SegmentPruner) -> [SegmentEvent] {
         let count = pruner.foreignCount
         guard count > 0, !hasReportedForeign else { return [] }
@@ -84,15 +85,15 @@ struct SegmentUpkeep {
         return events
     }
 
-    /// Removes the segments that are too old, and makes the room that must stay free.
-    /// - Returns: what to report.
+    /// Removes the segments that are too old, and frees the space that must stay free.
+    /// - Returns: the events to report.
     func pruneByTime() -> [SegmentEvent] {
         guard let pruner, !volume.isGone else { return [] }
         return pruner.pruneByTime(now: clock.wallTime).map(SegmentEvent.removed)
     }
 
     /// Makes room for the next segment on a full disk.
-    /// - Returns: what to report; nothing if no segment could make room.
+    /// - Returns: the events to report; empty if no segment could make room.
     func makeRoom() -> [SegmentEvent] {
         guard let pruner, !volume.isGone else { return [] }
         return pruner.makeRoom(now: clock.wallTime).map(SegmentEvent.removed)
@@ -103,8 +104,8 @@ struct SegmentUpkeep {
 
 /// Removes a pattern's oldest segments. Used by one thread.
 ///
-/// If a segment cannot be removed, it is retried with each of the next ones and does not count in the meantime: it is
-/// no reason to keep all others, nor to remove them.
+/// A segment that cannot be removed is retried with each following segment. Until then it does not count
+/// towards the limits: it neither protects other segments nor causes their removal.
 final class SegmentPruner {
     private let retention: SegmentRetention
     private let journal: SegmentJournal
@@ -117,12 +118,13 @@ final class SegmentPruner {
     /// Removed bytes that the file system does not show as free yet; the bytes free then, and when.
     private var unseen: (bytes: Int, free: Int, time: WallTime)?
 
-    /// A clock that was set ahead makes every segment old. To not remove them all at once, each check removes at most
-    /// this many, or this share, of those that have been too old for more than a minute.
+    /// A clock that was set ahead makes every segment too old. Therefore a check removes at most this number,
+    /// or this share, of the segments that have been too old for more than a minute.
     private static let mostByAge = 2
     private static let shareByAge = 64
     private static let graceByAge = Duration.seconds(60)
-    /// By then a file system shows removed bytes as free: btrfs does so when it commits, every 30 seconds.
+    /// The longest time until a file system reports removed bytes as free: btrfs does so at its next commit,
+    /// every 30 seconds.
     private static let delay = Duration.seconds(60)
 
     /// - Parameter space: returns the file system's bytes.
@@ -137,7 +139,8 @@ final class SegmentPruner {
 
     /// Adds a segment that begins to the journal.
     /// - Parameter paths: the segment, and its timestamps if there are any.
-    /// - Returns: why later runs will not recognise the segment, the first time that this happens.
+    /// - Returns: the error because of which later runs will not recognize the segment, only for the first of
+    ///   successive failures.
     func begin(_ paths: [String]) -> OutputError? {
         isWriting = true
         return journal.begin(paths)
@@ -153,7 +156,8 @@ final class SegmentPruner {
         journal.end(size: size)
     }
 
-    /// Ends the current segment, whose disk is not mounted now: only its time of creation will identify it.
+    /// Ends the current segment without recording its size, because its disk is not mounted. The time of
+    /// creation alone identifies the file later.
     func endUnseen() { isWriting = false }
 
     /// Removes segments beyond the limits, at the beginning of a segment and while it grows.
@@ -168,7 +172,7 @@ final class SegmentPruner {
         return (removed + free(wantedRoom, now: now)).map(\.path)
     }
 
-    /// Removes segments that are too old and makes room, at times when no segment may begin or grow for long.
+    /// Removes segments that are too old and makes room, even while no segment begins or grows.
     /// - Returns: the segments that were removed.
     func pruneByTime(now: WallTime) -> [String] {
         var removed = journal.removeStuck()
@@ -180,7 +184,7 @@ final class SegmentPruner {
     /// The number of segments in the journal whose names now belong to other files.
     var foreignCount: Int { journal.foreign.count }
 
-    /// Why no other recorder is kept from these segments: errno; nil if one is.
+    /// The errno of locking the journal; nil if other recorders are locked out.
     var lockFailure: Int32? { journal.lockFailure }
 
     private func removeOlder(than time: WallTime) -> [SegmentJournal.Removed] {
@@ -228,13 +232,14 @@ final class SegmentPruner {
 
     private func floor(_ total: Int) -> Int { retention.free?.bytes(of: total) ?? 0 }
 
-    /// Bytes that should be free now.
+    /// The number of bytes that should be free now.
     private var wantedRoom: Int {
         let room = isCramped && !isWriting ? expectedSize.addingSaturated(expectedSize) : 0
         return max(room, retention.free == nil ? 0 : floor(space()?.total ?? 0))
     }
 
-    /// Removes the oldest segments until enough bytes are free, or will be once the file system shows them as free.
+    /// Removes the oldest segments until enough bytes are free, including removed bytes that the file system
+    /// does not report as free yet.
     private func free(_ wanted: Int, now: WallTime) -> [SegmentJournal.Removed] {
         guard wanted > 0, let before = space()?.free else { return [] }
         return free(wanted, of: before, now: now)
@@ -255,7 +260,7 @@ final class SegmentPruner {
         return removed
     }
 
-    /// Deducts the bytes that have become free since then: they may be the removed ones.
+    /// Deducts the bytes that have become free since the last removal: they may be the removed bytes.
     private func look(at free: Int, now: WallTime) {
         guard let last = unseen else { return }
         let bytes = last.bytes - max(0, free - last.free)
@@ -266,17 +271,19 @@ final class SegmentPruner {
 
 // MARK: - Before recording starts
 
-/// Enforces the limits on segments before recording starts: camrec may wait weeks for a camera. Used by one thread.
+/// Enforces the limits on segments before recording starts: waiting for a camera
+/// may take weeks. Used by one thread.
 public final class SegmentCaretaker {
     private let upkeep: SegmentUpkeep
     private let clock: any TimeSource
     private let interval: Duration
     private var next: Instant
 
-    /// Takes charge of the segments that earlier runs recorded with the same plan. Other recorders cannot use them
-    /// until this is released.
+    /// Manages the segments that earlier runs recorded with the same plan, and locks out other recorders
+    /// until it is released.
     ///
-    /// Nil if there are no such segments, or they cannot be managed now: recording reports the cause when it starts.
+    /// Nil if there are no such segments, or if they cannot be managed now: recording reports the cause when
+    /// it starts.
     public init?(_ plan: SegmentPlan, clock: any TimeSource = SystemTime()) {
         // No files are created before recording starts, so the journal has to exist already.
         guard let interval = plan.retention.maintenanceInterval,

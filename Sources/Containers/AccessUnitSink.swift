@@ -19,7 +19,7 @@ public protocol AccessUnitSink: AnyObject {
     /// Writes a packet of sound. It begins no later than the picture that is written next, and no earlier than the first.
     func write(_ sound: SoundPacket) throws(OutputError)
 
-    /// Notes that there is no more sound, although pictures follow.
+    /// Ends the sound; pictures may follow.
     func endSound() throws(OutputError)
 
     /// Whether writing may continue after an error. Access units that could not be written are lost.
@@ -35,10 +35,10 @@ public protocol AccessUnitSink: AnyObject {
     /// Ends the current file of an output with several files. The next IDR begins another.
     func endFile() throws(OutputError)
 
-    /// The time between calls of `maintain`; nil if it need not be called.
+    /// The time between calls of `maintain`; nil if no calls are necessary.
     var maintenanceInterval: Duration? { get }
 
-    /// Does the work that becomes due as time passes, even while nothing is written.
+    /// Does periodic work, even while nothing is written.
     func maintain()
 
     /// Ends the output. Nothing more is written.
@@ -48,7 +48,7 @@ public protocol AccessUnitSink: AnyObject {
     /// pictures in pieces, and an error discards the piece being written.
     func takeRetracted() -> WrittenUnits
 
-    /// Why nothing can be written at present; nil while the output is written. Read it in the writer's thread.
+    /// The outage in progress; nil while the output can be written. Read it in the writer's thread.
     var currentOutage: OutputOutage? { get }
 }
 
@@ -113,7 +113,7 @@ extension AccessUnitSink {
 
 // MARK: - Pictures and sound in one sequence
 
-/// A piece of a recording, in the order in which it is written.
+/// A picture or a packet of sound, in writing order.
 public enum StreamItem: Sendable {
     case picture(AccessUnit)
     case sound(SoundPacket)

@@ -8,12 +8,12 @@ import Synchronization
 /// (fsync(2)).
 public final class DiskSynchronizer: Sendable {
     private let loop: SynchronizationLoop
-    /// The time between two flushes; nothing is held back in memory for longer.
+    /// The time between two flushes, and the longest time that data may wait in memory.
     let interval: Duration
 
     /// Returns nil if the system allows no more threads.
-    /// - Parameter bound: the most that a power cut can cost, as long as the disk can write in half of that
-    ///   time what arrived in the other half.
+    /// - Parameter bound: the most recording time that a power cut can cost, provided that each flush takes
+    ///   at most half of it.
     public init?(bound: Duration) {
         interval = max(.nanoseconds(1), bound / 2)
         loop = SynchronizationLoop(interval: interval)
@@ -32,7 +32,7 @@ public final class DiskSynchronizer: Sendable {
         return file
     }
 
-    /// Why a file that had ended could not be flushed; reported once.
+    /// The flush error of a file that has ended; reported once.
     func takeFailure() -> OutputError? { loop.takeFailure() }
 
     /// Flushes everything to the disk, and stops.
@@ -53,11 +53,11 @@ final class SynchronizedFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Notes that nothing more is written to it.
+    /// Marks the file as complete: nothing more is written.
     func end() { isEnded.store(true, ordering: .releasing) }
 
-    /// Why the disk failed; nil if it did not. Reported once: to its writer or, after that has finished with
-    /// it, to the synchronizer's owner.
+    /// The flush error; nil if there was none. Reported once: to the file's writer or, after the file has
+    /// ended, to the synchronizer's owner.
     func takeFailure() -> OutputError? {
         let code = code.exchange(0, ordering: .relaxed)
         return code == 0 ? nil : OutputError(writeFailed: code, output: path)
@@ -71,7 +71,7 @@ final class SynchronizedFile: Sendable {
     fileprivate func synchronizeFolder() {
         let folder = open(Folder.of(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return }
-        // File systems that cannot do this for a folder do not need it.
+        // File systems that cannot flush a folder do not need to.
         _ = fsync(folder)
         close(folder)
     }

@@ -65,19 +65,18 @@ final class InputFile {
 
 // MARK: - Truncation
 
-/// The length of a file when it was opened. Distinguishes a file that was truncated while being read from one
-/// that has simply ended.
+/// The length of a file when it was opened. Tells truncation during reading from the normal end of the file.
 public struct FileLength: Sendable {
     private let descriptor: Int32
     /// `nil` unless it is a regular file.
     private let original: off_t?
 
-    /// Takes the length of an open file, whose descriptor stays the caller's.
+    /// Records the length of an open file. The caller keeps ownership of the descriptor.
     public init(descriptor: Int32) {
         (self.descriptor, original) = (descriptor, Self.length(of: descriptor))
     }
 
-    /// Whether it is shorter than it was. Growing is fine: a recording in progress does.
+    /// Whether the file became shorter. Growth is normal: a recording in progress grows.
     public var hasShrunk: Bool {
         guard let original, let current = Self.length(of: descriptor) else { return false }
         return current < original
@@ -96,7 +95,7 @@ extension DecoderConfigurationRecord {
     /// Reads a file with the content of an avcC or hvcC box, as `camrec inspect --avcc-record` writes it.
     public init(path: String) throws(InputError) {
         let file = try InputFile(path: path)
-        // Longer than any record: 31 and 255 sets of H.264, and more than any stream has of H.265's.
+        // One read suffices: the buffer is longer than any record, even with 31 SPSs and 255 PPSs of H.264.
         guard let record = DecoderConfigurationRecord(try file.read().bytes) else {
             throw InputError(
                 .malformed(
@@ -140,7 +139,7 @@ public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         self.input = input
     }
 
-    /// What is wrong, without the file's name.
+    /// The problem, without the file's name.
     public var problem: String {
         if case .malformed(let problem) = kind { problem } else { description }
     }

@@ -10,11 +10,11 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         /// Another writer has the file open.
         case inUse
         case notCreated(errno: Int32)
-        /// The file is complete, but could not get its name: it has this one.
+        /// The file is complete, but could not be renamed: it keeps this name.
         case notPublished(errno: Int32, keptAs: String)
         /// A link of this name belongs to another user, in a folder that others can write to.
         case untrustedLink(String)
-        /// Nobody reads the named pipe.
+        /// The named pipe has no reader.
         case noReader
         case diskFull
         /// The system allows no larger file.
@@ -84,7 +84,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// The same error for something that had begun, instead of for a failure to begin.
+    /// The error, reworded for a recording that was already in progress.
     var asInterruption: OutputError {
         guard case .notCreated(let code) = kind else { return self }
         return OutputError(kind.isFullDisk ? .diskFull : .notContinued(errno: code), output: output)
@@ -170,10 +170,11 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
 extension OutputError {
     private static let checkFolder = "check the folder and its permissions"
 
-    /// What FAT, exFAT and NTFS refuse in names, and SMB with them.
+    /// Characters that FAT, exFAT and NTFS refuse in names, and therefore SMB.
     private static let refusedCharacters = Set("\\:*?\"<>|")
 
-    /// The cause in words: of a name that the file system refuses, with the character.
+    /// The cause in words. If the file system refuses a character in the name,
+    /// the words include that character.
     private static func cause(_ code: Int32, of output: String) -> String {
         if code == EINVAL, let refused = output.first(where: refusedCharacters.contains) {
             return "the file system allows no '\(refused)' in names"
@@ -181,7 +182,7 @@ extension OutputError {
         return String(cString: strerror(code))
     }
 
-    /// What to do about a cause that the disk itself does not have; nil for other causes.
+    /// The next step for a cause outside the disk; nil for other causes.
     private static func remedy(for code: Int32) -> String? {
         switch code {
         case EROFS: "look for its errors with 'dmesg', then remount it with 'mount -o remount,rw'"
@@ -193,7 +194,7 @@ extension OutputError {
         }
     }
 
-    /// What keeps the output from being written, in a word or two: `disk full`, `read-only`.
+    /// The condition of the output in a word or two: `disk full`, `read-only`.
     public var condition: String {
         switch kind {
         case .diskFull, .notCreated(ENOSPC), .notCreated(EDQUOT): "disk full"

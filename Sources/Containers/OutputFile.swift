@@ -28,7 +28,7 @@ public final class OutputFile {
     private(set) var count = 0
     private let wasCreated: Bool
     private let interruption: Interruption
-    /// Flushes it to the disk from time to time; nil if nothing does.
+    /// Flushes the file to the disk from time to time; nil without a synchronizer.
     private var synchronized: SynchronizedFile?
     /// The file without a name until it is complete; nil if it has its name from the beginning.
     private var staged: StagedFile?
@@ -121,7 +121,7 @@ public final class OutputFile {
         keep()
     }
 
-    /// Moves the position, counted from the recording's beginning, in a file that `isSeekable`.
+    /// Moves the position, counted from the recording's beginning. Requires `isSeekable`.
     func seek(to position: Int) throws(OutputError) {
         try begin()
         guard lseek(descriptor, beginning + off_t(position), SEEK_SET) >= 0 else { throw failure(errno) }
@@ -161,13 +161,13 @@ public final class OutputFile {
         if isLost { throw OutputError(.removed, output: name) }
     }
 
-    /// Whether the file has lost its last name, so that nobody will ever read its data.
+    /// Whether the file has lost its last name: its data can never be read.
     private var isRemoved: Bool {
         var status = stat()
         return hasName && fstat(descriptor, &status) == 0 && status.st_nlink == 0
     }
 
-    /// Called with the first bytes: only now is the file's previous content discarded.
+    /// Called with the first bytes: discards the file's previous content only now.
     private func begin() throws(OutputError) {
         guard !hasBegun else { return }
         if kind == .file {
@@ -245,7 +245,7 @@ extension OutputFile {
         return created
     }
 
-    /// Throws what would prevent a staged file from being created; creates nothing, and opens no pipe.
+    /// Throws the error that creating a staged file would throw. Creates nothing, and opens no pipe.
     public static func refuseUnusable(_ path: String, overwrite: Bool) throws(OutputError) {
         guard path != FileSink.standardOutput else { return }
         if let staged = try stage(path, overwrite: overwrite) { Glibc.close(staged.descriptor) }

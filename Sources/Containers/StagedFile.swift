@@ -4,15 +4,15 @@ import Glibc
 
 /// A file that has no name until it is complete: however the writing ends, nothing is left behind.
 ///
-/// Not every file system has files without names, links, or a way to rename a file to a name that must be free. What is
-/// missing is replaced by the next best way.
+/// Not every file system supports files without names, links, or renaming without replacement. If one of them
+/// is missing, the next best method takes its place.
 final class StagedFile {
-    /// Open for reading and writing; outlives this object.
+    /// Open for reading and writing. The owner of the staged file closes it.
     let descriptor: Int32
     private let location: FileLocation
     private let calls: FileCalls
-    /// Used if the file system cannot create files without names, or cannot name them; nil once there is nothing to
-    /// remove.
+    /// The temporary name, if the file system cannot create files without names or cannot name them later;
+    /// nil once there is nothing to remove.
     private var temporaryName: [CChar]?
 
     private static let creation = O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW
@@ -60,12 +60,13 @@ final class StagedFile {
         guard let name = temporaryName else { return }
         let code = overwrite ? replace(by: name) : rename(name)
         guard code != EEXIST else { throw .exists }
-        // The name is taken, or removed; or the file stays under it.
+        // From here on the temporary name is renamed, removed, or kept for good.
         temporaryName = nil
         guard code == 0 else { throw .notPublished(errno: code, keptAs: path(of: name)) }
     }
 
-    /// Whether a file system that fails with this code may succeed in another way.
+    /// Whether an error code means that the file system does not support the
+    /// method, so another one may succeed.
     private static func isUnsupported(_ code: Int32) -> Bool {
         [EINVAL, ENOSYS, EPERM, EOPNOTSUPP].contains(code)
     }
@@ -84,17 +85,18 @@ final class StagedFile {
         return Self.isUnsupported(code) ? replacePlaceholder(by: name) : code
     }
 
-    /// Takes the name with an empty file, which the complete one replaces.
+    /// Reserves the name with an empty file, and replaces that with the complete one.
     private func replacePlaceholder(by name: [CChar]) -> Int32 {
         let placeholder = location.open(Self.creation, mode: 0o600)
         guard placeholder >= 0 else { return errno }
         defer { close(placeholder) }
-        // Somebody else may have replaced it, or written to it.
+        // Another process may have replaced it, or written to it.
         func isInPlace() -> Bool {
             guard let status = location.status, status.st_size == 0 else { return false }
             return FileIdentity(status) == FileIdentity(descriptor: placeholder)
         }
-        // Not EEXIST, for which the complete file would be removed: some file systems number a file anew at each look.
+        // Not EEXIST, for which the complete file would be removed: some file systems report a new inode
+        // number each time.
         guard isInPlace() else { return ESTALE }
         let code = replace(by: name)
         if code != 0, isInPlace() { location.unlink() }
@@ -149,13 +151,13 @@ final class StagedFile {
         return location.folderPath.map { $0 == "/" ? "/\(name)" : "\($0)/\(name)" } ?? name
     }
 
-    /// Unpredictable, so that nobody can put something there in advance.
+    /// Unpredictable, so no other user can create it in advance.
     private static var newTemporaryName: [CChar] {
         Array(".camrec-\(String(UInt64.random(in: 0...UInt64.max), radix: 36)).part".utf8CString)
     }
 
-    /// A file that only its owner may read must not become readable for others because its owner cannot be
-    /// set.
+    /// Sets the owner and the mode. If the owner cannot be set, only the new owner gets access: a private
+    /// file must not become readable for others.
     private static func give(_ descriptor: Int32, theOwnerOf former: stat) {
         let isOwners = fchown(descriptor, former.st_uid, former.st_gid) == 0
         fchmod(descriptor, former.st_mode & (isOwners ? 0o777 : 0o700))
@@ -164,8 +166,8 @@ final class StagedFile {
 
 // MARK: - Files that never get a name
 
-/// A file without a name, which is gone with its last descriptor: for a result that must be complete before it can be
-/// sent. Used by one thread.
+/// A file without a name, which disappears with its last descriptor: for a result that must be complete
+/// before it can be sent. Used by one thread.
 public final class UnnamedFile {
     /// Open for reading and writing.
     public let descriptor: Int32
@@ -177,8 +179,8 @@ public final class UnnamedFile {
 
     /// Creates a file.
     /// - Parameters:
-    ///   - folder: where its content is stored.
-    ///   - limit: the most bytes that it may have.
+    ///   - folder: the folder whose file system stores the content.
+    ///   - limit: the maximum size in bytes.
     public init(in folder: String, limit: Int) throws(OutputError) {
         (name, self.limit) = ("a temporary file in \(folder)", limit)
         let location: FileLocation
@@ -191,7 +193,7 @@ public final class UnnamedFile {
 
     private static func open(_ location: FileLocation) -> Int32 {
         let descriptor = location.openUnnamed(mode: 0o600)
-        // Some file systems have no such files; there it loses its name at once.
+        // File systems without unnamed files: create a named one and remove the name at once.
         guard descriptor < 0, errno == EOPNOTSUPP || errno == EISDIR else { return descriptor }
         let named = location.open(O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
         if named >= 0 { location.unlink() }

@@ -13,22 +13,22 @@ public struct StreamDescription: Sendable {
     public var height: Int
     /// Nominal frames a second; nil if nothing is known.
     public var frameRate: FrameRate?
-    /// The same for a time lapse, whose pictures follow each other at that rate; nil if they are played as captured.
+    /// The constant frame rate of a time lapse; nil if pictures are played at their capture times.
     public var playbackRate: FrameRate?
     /// How many pictures at most precede another in decoding order and follow it in presentation order; an
     /// upper bound suffices, such as the number of B pictures in a row. Each moves the first decoding time
     /// one frame earlier.
     public var reordering: Int
-    /// The colour; nil if only the stream's VUI says it.
+    /// The color encoding; nil if only the stream's VUI states it.
     public var color: ColorEncoding?
-    /// The shape of pixels; nil if they are square, or only the stream's VUI says it.
+    /// The shape of pixels; nil if they are square, or only the stream's VUI states it.
     public var pixelAspect: PixelAspect?
     /// The encoder's name, for the file's metadata.
     public var encoder: String?
     /// The sound that belongs to the pictures; nil if there is none.
     public var sound: SoundDescription?
 
-    /// Creates a description; by default without reordering, colour and encoder.
+    /// Creates a description; by default without reordering, color and encoder.
     public init(
         codec: Codec, width: Int, height: Int, frameRate: FrameRate?,
         reordering: Int = 0, color: ColorEncoding? = nil, pixelAspect: PixelAspect? = nil,
@@ -44,7 +44,7 @@ public struct StreamDescription: Sendable {
         self.encoder = encoder
     }
 
-    /// When a picture is played: as it was captured, or on a clock of its own for a time lapse.
+    /// The playing time of a picture: its capture time, or its time at the constant rate of a time lapse.
     func playingTime(of unit: AccessUnit) -> Instant {
         playbackRate?.playingTime(ofFrame: unit.frameNumber) ?? unit.timestamp
     }

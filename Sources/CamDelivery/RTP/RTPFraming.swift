@@ -4,9 +4,9 @@ import CamSound
 
 /// Pictures and sound as RTP packets within a connection, each at its capture time.
 ///
-/// A sender report precedes each IDR, so that a receiver knows the wall-clock time from its first picture on, and the
-/// others at least every five seconds; those of sound follow at once, so that a receiver plays both together even if the
-/// clock is set.
+/// A sender report precedes each IDR, which tells a receiver the wall-clock time of its first picture, and
+/// follows at least every five seconds. Each is followed at once by a report for the sound, so both stay
+/// synchronized even if the clock is set.
 final class RTPFraming: LiveFraming {
     private var packetizer: RTPPacketizer
     private var pictureClock: RTPClock
@@ -21,7 +21,7 @@ final class RTPFraming: LiveFraming {
     private static let reportInterval = Duration.seconds(5)
     /// Ticks a second of pictures (RFC 6184, 8.2.1; RFC 7798, 7.1).
     private static let rate = 90_000
-    /// The longest time from capture to here, beyond which a source has a clock of its own.
+    /// The longest plausible time since capture; a source with a longer one uses another clock.
     private static let longestDelay = Duration.seconds(10)
 
     init(
@@ -46,7 +46,7 @@ final class RTPFraming: LiveFraming {
     /// Servers follow the parameter sets in the stream.
     func beginStream() {}
 
-    /// A server learns everything before.
+    /// A server gets the session description in advance.
     var prologue: [UInt8] { [] }
 
     var takesSound: Bool { sound != nil }
@@ -94,7 +94,8 @@ final class RTPFraming: LiveFraming {
             packetCount: stream.packetCount, byteCount: stream.byteCount)
     }
 
-    /// When something was captured. Asked for every time: the clock may be set while the stream runs.
+    /// The wall-clock time of a capture time, computed for every report: the clock may be set while the
+    /// stream runs.
     private func wallTime(at capture: Instant) -> WallTime {
         // A driver may name the end of an exposure or of a transfer that is not over yet.
         let isPlausible = (clock.now - capture).magnitude <= Self.longestDelay
@@ -110,7 +111,7 @@ private struct RTPClock {
 
     /// - Parameters:
     ///   - rate: ticks a second.
-    ///   - first: the time of what comes first: random.
+    ///   - first: the random timestamp of the first picture or packet.
     init(rate: Int, first: UInt32) { (self.rate, self.first) = (Int128(rate), first) }
 
     mutating func timestamp(at capture: Instant) -> UInt32 {
@@ -125,9 +126,9 @@ private struct RTPClock {
 
 /// Tells receivers which wall-clock time a stream's times mean (RFC 3550, 6.4.1), and the stream's name (6.5.1).
 struct SenderReport {
-    /// The stream's.
+    /// The source identifier of the stream.
     let source: UInt32
-    /// Where its reports go.
+    /// The channel for the stream's reports.
     var channel = InterleavedPacket.Channel.pictureReports
     /// When something in the stream happened, and when that is on the stream's clock.
     let wallTime: WallTime
@@ -162,7 +163,7 @@ struct SenderReport {
         for _ in 0..<padding { bytes.append(0) }
     }
 
-    /// Appends that a stream has ended (RFC 3550, 6.6): a server then writes out what it holds back.
+    /// Appends a BYE packet (RFC 3550, 6.6), on which a server writes out the data that it holds back.
     static func appendGoodbye(
         of source: UInt32, on channel: InterleavedPacket.Channel = .pictureReports, to bytes: inout [UInt8]
     ) {

@@ -56,7 +56,7 @@ struct RTPPacketizer {
     }
 }
 
-/// What each fragment of a NAL unit begins with, in place of the unit's own header.
+/// The header of each fragment of a NAL unit, which replaces the unit's header.
 private struct FragmentHeader {
     /// The indicator: the unit's header with the type of a fragmentation unit.
     private let indicator: (UInt8, UInt8?)
@@ -95,7 +95,7 @@ struct SoundPacketizer {
     private(set) var stream: RTPStream
     private let codec: SoundCodec
 
-    /// The length of the section with the one access unit's size, and that section (RFC 3640, 3.2.1).
+    /// The AU header section: its length, and one header with the access unit's size (RFC 3640, 3.2.1).
     private static let headersLength = 4
 
     init(codec: SoundCodec, source: UInt32, sequence: UInt16) {
@@ -140,7 +140,7 @@ struct SoundPacketizer {
 /// One stream's packets (RFC 3550, 5.1), each preceded by its channel and length for a connection that carries several
 /// streams (RFC 2326, 10.12).
 struct RTPStream {
-    /// Identifies the stream among those of a session.
+    /// Identifies the stream within a session (SSRC).
     let source: UInt32
     private let channel: InterleavedPacket.Channel
     private let payloadType: UInt8
@@ -151,9 +151,9 @@ struct RTPStream {
 
     /// The bytes after the header: a server can pass the packets on over UDP, within an Ethernet frame of 1500 bytes.
     static let mostPayload = 1400
-    /// Of a packet's header.
+    /// The length of a packet's header.
     static let headerLength = 12
-    /// Of the channel and the length before a packet.
+    /// The length of the prefix before a packet: channel and length.
     static let prefixLength = 4
 
     /// - Parameters:
@@ -166,7 +166,7 @@ struct RTPStream {
         )
     }
 
-    /// Appends what precedes a packet's payload.
+    /// Appends the prefix and the header of a packet.
     mutating func begin(payload: Int, hasMarker: Bool, timestamp: UInt32, to bytes: inout [UInt8]) {
         InterleavedPacket.begin(channel, length: Self.headerLength + payload, to: &bytes)
         bytes.append(2 << 6)
@@ -190,7 +190,7 @@ enum InterleavedPacket {
         case soundReports = 3
     }
 
-    /// Appends what precedes a packet.
+    /// Appends the prefix of a packet.
     /// - Parameter length: the packet's bytes, at most 65,535.
     static func begin(_ channel: Channel, length: Int, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "$"))

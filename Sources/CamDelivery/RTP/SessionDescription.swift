@@ -11,10 +11,10 @@ struct SessionDescription: Sendable, Equatable {
     /// The lines.
     let text: String
 
-    /// Nil if the keyframe has not all parameter sets.
+    /// Nil if the keyframe lacks parameter sets.
     /// - Parameters:
     ///   - keyframe: an access unit with parameter sets.
-    ///   - sound: what is sent besides; nil for nothing.
+    ///   - sound: the sound sent with the pictures; nil for none.
     init?(keyframe: AccessUnit, sound: SoundDescription? = nil) {
         guard let format = Self.format(keyframe) else { return nil }
         let type = RTPPacketizer.payloadType
@@ -44,7 +44,7 @@ struct SessionDescription: Sendable, Equatable {
                     + "indexdeltalength=3; config=\(configuration)",
             ]
         case .opus:
-            // Always two channels in the map, whatever there are.
+            // The map always states two channels (RFC 7587, 7).
             return [
                 media, "a=rtpmap:\(type) opus/48000/2",
                 "a=fmtp:\(type) sprop-stereo=\(format.channels == 2 ? 1 : 0)",
@@ -93,11 +93,11 @@ final class StreamAnnouncement: @unchecked Sendable {
     private let monitor = Monitor()
     private let wakeUp: WakeUp
     private var description: SessionDescription?
-    /// What it was made from. Belongs to the writer.
+    /// The parameter sets of `description`. Used by the writer.
     private var parameterSets: [UInt8] = []
     private let sound: SoundDescription?
 
-    /// - Parameter sound: what is sent besides the pictures; nil for nothing.
+    /// - Parameter sound: the sound sent with the pictures; nil for none.
     init(sound: SoundDescription? = nil) throws(NetworkError) {
         wakeUp = try WakeUp()
         self.sound = sound
@@ -116,7 +116,7 @@ final class StreamAnnouncement: @unchecked Sendable {
     /// Waits for the first description.
     /// - Returns: the latest; nil if the interruption was raised.
     func wait(unless interruption: Interruption) -> SessionDescription? {
-        // Never cleared: once there is a description, there is one.
+        // Never cleared: there is always a description after the first.
         _ = interruption.wait(for: wakeUp.descriptor)
         return monitor.withLock { description }
     }

@@ -75,8 +75,8 @@ public struct FileIdentity: Hashable, Sendable {
 
 /// What the file system says about a device node.
 public enum DeviceNode {
-    /// The group to join for access: the node's owning group, if it may read and write the node; otherwise
-    /// nil.
+    /// The group to join for access: the node's owning group, if it may read
+    /// and write the node; otherwise nil.
     public static func owningGroup(of path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & 0o060 == 0o060 else { return nil }
@@ -113,8 +113,8 @@ public struct ProgramFile: Sendable {
         (self.path, self.identity) = (path, identity)
     }
 
-    /// If the file was replaced before its link is read, the kernel appends a remark to the old path
-    /// (proc(5)).
+    /// If the file was replaced before its link is read, the kernel appends a
+    /// remark to the old path (proc(5)).
     private static func path(of link: String) -> String? {
         if let path = realpath(link, nil) {
             defer { free(path) }

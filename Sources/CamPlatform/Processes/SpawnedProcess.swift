@@ -38,8 +38,8 @@ public struct SpawnedProcess: Sendable {
     ///   - environment: as `NAME=VALUE`; nil for the environment of this process.
     ///   - input: becomes standard input; nil for the standard input of this process.
     ///   - output: becomes standard output.
-    ///   - limit: the limit that this process raised, to be reset for the child; nil to pass on the limit in
-    ///     force.
+    ///   - limit: the limit that this process raised, to be reset for the child; nil
+    ///     to pass on the limit in force.
     ///   - hasOwnSession: whether the child runs in a session without a terminal: Ctrl-C does not reach it,
     ///     and a password prompt fails instead of stopping the child.
     public init(
@@ -113,7 +113,7 @@ public struct DescriptorLimit: Sendable {
 
     /// Descriptors for the next file, its timestamps, its folder and the journal.
     private static let perOutput = 6
-    /// Descriptors for the control socket, and for reopening a camera and an encoder with their shared
-    /// buffers.
+    /// Descriptors for the control socket, and for reopening a camera and an
+    /// encoder with their shared buffers.
     private static let mostElse = 64
 }

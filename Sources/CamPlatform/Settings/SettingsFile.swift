@@ -234,8 +234,8 @@ public struct SettingsKeys: Sendable {
 // MARK: - Quantities
 
 extension String {
-    /// Splits a quantity such as `500ms` into number and unit. The number is nil if the text begins with no
-    /// number.
+    /// Splits a quantity such as `500ms` into number and unit. The number is nil
+    /// if the text begins with no number.
     public func splitUnit() -> (number: Double?, unit: String) {
         let digits = prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         return (Double(digits), String(dropFirst(digits.count)))

@@ -66,9 +66,9 @@ public enum Wake: Sendable {
     /// The deadline has passed.
     case due
 
-    /// Waits until a descriptor is ready, an interruption is raised or the deadline passes. Signals do not
-    /// end the wait. If the system refuses to wait (poll(2): EINVAL, ENOMEM), it returns `interrupted` at
-    /// once.
+    /// Waits until a descriptor is ready, an interruption is raised or the deadline passes.
+    /// Signals do not end the wait. If the system refuses to wait (poll(2): EINVAL, ENOMEM),
+    /// it returns `interrupted` at once.
     /// - Parameters:
     ///   - descriptor: negative for none.
     ///   - events: of poll(2): `POLLIN` or `POLLOUT`.

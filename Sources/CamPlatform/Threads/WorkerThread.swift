@@ -26,9 +26,9 @@ public struct WorkerThread: ~Copyable {
         self.thread = thread
     }
 
-    /// Smaller than a huge page: a kernel that always uses huge pages would otherwise back each stack with
-    /// one at its first use (Linux, admin-guide/mm/transhuge). Enough for drivers that compile in our
-    /// threads.
+    /// Smaller than a huge page: a kernel that always uses huge pages would otherwise back
+    /// each stack with one at its first use (Linux, admin-guide/mm/transhuge). Enough for
+    /// drivers that compile in our threads.
     private static let stackSize = (2 << 20) - (64 << 10)
 
     /// Lets the function run to its end without being joined.

@@ -56,8 +56,8 @@ extension WallTime {
             + Self.digits(Int(microseconds), 6) + "Z"
     }
 
-    /// Parses a time in that format, with any number of decimals. Nil for other text and for years before
-    /// 1970.
+    /// Parses a time in that format, with any number of decimals. Nil for
+    /// other text and for years before 1970.
     public init?(iso8601 text: String) {
         var rest = Array(text.utf8)[...]
         guard text.utf8.count <= 40, rest.popLast() == UInt8(ascii: "Z") else { return nil }

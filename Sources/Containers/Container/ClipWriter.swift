@@ -13,13 +13,13 @@ public final class ClipWriter {
     private let destination: any MuxerOutput
     private let options: [(name: String, value: String)]
     private var muxer: Muxer?
-    /// The highest place in presentation order so far, of this and of the former parts.
+    /// The highest place in presentation order so far, and the number of places in earlier parts.
     private var (highest, base) = (-1, 0)
     /// Added to the times of the current part.
     private var shift = Duration.zero
 
-    /// Begins a fragmented MP4, as browsers play it while it comes; its bytes are taken with `takeBytes`.
-    /// - Parameter name: the recording's, in messages.
+    /// Begins a fragmented MP4, which browsers play while they receive it. `takeBytes` returns its bytes.
+    /// - Parameter name: the recording's name in messages.
     public convenience init(fragmenting stream: StreamDescription, name: String) throws(OutputError) {
         try self.init(stream, FileMetadata(), ContainerFormat.browserOptions, to: MuxerMemory(name: name))
     }
@@ -47,12 +47,12 @@ public final class ClipWriter {
         )
     }
 
-    /// By how much a fragmented MP4's times are later than the recording's: its header has no edit list that would make up
-    /// for decoding times before zero.
+    /// The delay of a fragmented MP4's times against the recording's times: without an edit list in the
+    /// header, no decoding time may be negative.
     public var delay: Duration { stream.frameDuration * stream.reordering }
 
     /// Begins another part.
-    /// - Parameter shift: added to its times, so that all parts have one clock.
+    /// - Parameter shift: added to the part's times, which puts all parts on one clock.
     public func beginPart(shiftedBy shift: Duration) { (base, self.shift) = (highest + 1, shift) }
 
     /// Writes the next picture or sound.
@@ -75,7 +75,7 @@ public final class ClipWriter {
     /// Writes the end.
     public func finish() throws(OutputError) { try muxer?.finish() }
 
-    /// The bytes since the last call; none of a finished MP4.
+    /// The bytes written since the last call; empty for a finished MP4.
     public func takeBytes() -> [UInt8] {
         guard let memory = destination as? MuxerMemory else { return [] }
         defer { memory.bytes = [] }

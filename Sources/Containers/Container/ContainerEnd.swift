@@ -1,7 +1,7 @@
 import Bitstream
 import Glibc
 
-/// Whether a container's file ends where its structure says it does.
+/// Checks whether a container's file ends where its structure says.
 ///
 /// libavformat reports a truncated Matroska file, but reads the other containers as far as they go.
 enum ContainerEnd {
@@ -9,12 +9,12 @@ enum ContainerEnd {
     /// 2.4.3.2), after a time, with a checksum.
     private static let packets: [(length: Int, syncPlace: Int)] = [(188, 0), (192, 4), (204, 0)]
     private static let syncByte: UInt8 = 0x47
-    /// Packets that must have the sync byte; in one of another length it may be there by chance.
+    /// The number of packets that must have the sync byte: in a single packet the byte may occur by chance.
     private static let syncCount = 5
     /// More boxes than a week of one-second fragments has.
     private static let boxLimit = 1 << 21
 
-    /// What is wrong with the end of a file, in words; nil if nothing is.
+    /// The problem at the end of a file, in words; nil if there is none.
     static func problem(of descriptor: Int32, _ container: StreamContainer) -> String? {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
@@ -27,7 +27,7 @@ enum ContainerEnd {
         }
     }
 
-    /// Whether more should follow the end of a file than what is there.
+    /// Whether, by its structure, the file should be longer.
     static func isMissing(in descriptor: Int32, _ container: StreamContainer, length: Int64) -> Bool {
         switch container {
         case .matroska: MatroskaEnd.isMissing(in: descriptor, length)
@@ -36,7 +36,7 @@ enum ContainerEnd {
         }
     }
 
-    /// True where the packets' length is not known, too.
+    /// Also true if the packets' length is unknown.
     private static func endsWithPacket(_ descriptor: Int32, _ length: Int64) -> Bool {
         guard let packet = packet(of: descriptor) else { return true }
         var sync: UInt8 = 0
@@ -45,7 +45,8 @@ enum ContainerEnd {
             && sync == syncByte
     }
 
-    /// How long a transport stream's packets are, and where their sync byte is; nil if its beginning does not show it.
+    /// The length of a transport stream's packets and the place of their sync byte; nil if the beginning of
+    /// the file does not show them.
     private static func packet(of descriptor: Int32) -> (length: Int, syncPlace: Int)? {
         withUnsafeTemporaryAllocation(byteCount: 204 * syncCount, alignment: 1) { head in
             let count = max(0, pread(descriptor, head.baseAddress, head.count, 0))
@@ -84,7 +85,7 @@ enum ContainerEnd {
         case mediaData = 0x6D64_6174
     }
 
-    /// Nil if the file ends within the box's header, whose length is the last part.
+    /// Reads the header of a box; nil if the file ends within it.
     static func box(
         _ descriptor: Int32, at offset: Int64
     ) -> (size: Int64, kind: UInt32, headerLength: Int64)? {
@@ -110,7 +111,7 @@ enum MatroskaEnd {
     static let header: UInt64 = 0x1A45_DFA3
     private static let segment: UInt64 = 0x1853_8067
 
-    /// What is wrong, in words; nil if nothing is, or the segment does not state its size.
+    /// The problem in words; nil if there is none, or if the segment does not state its size.
     static func problem(of descriptor: Int32, _ length: Int64) -> String? {
         guard let content = content(of: descriptor), let end = content.end, end < length,
             let next = element(descriptor, at: end), next.identifier == header
@@ -118,12 +119,12 @@ enum MatroskaEnd {
         return "another file follows at byte \(end) and may be left out; play and convert each one separately"
     }
 
-    /// Whether its segment does not say where it ends, because it was never finished, or ends later.
+    /// Whether the segment does not state its size, because it was never finished, or should be longer.
     static func isMissing(in descriptor: Int32, _ length: Int64) -> Bool {
         content(of: descriptor).map { $0.end.map { $0 > length } ?? true } ?? false
     }
 
-    /// The segment, which has everything but the file's header; `end` is nil if it does not state its size.
+    /// The segment, which contains everything except the file's header; `end` is nil if the size is unknown.
     static func content(of descriptor: Int32) -> Element? {
         guard let first = element(descriptor, at: 0), first.identifier == header, let begin = first.end,
             let content = element(descriptor, at: begin), content.identifier == segment
@@ -136,7 +137,7 @@ enum MatroskaEnd {
         let identifier: UInt64
         /// Where its content starts.
         let start: Int64
-        /// Where it ends; nil if it does not state its size.
+        /// Where its content ends; nil if the size is unknown.
         let end: Int64?
     }
 
@@ -172,26 +173,27 @@ enum MatroskaEnd {
 
 // MARK: - Zeros after a power cut
 
-/// Zeros at the end of a container's file that nobody wrote.
+/// Zeros at the end of a container's file that were never written.
 ///
-/// A file system may commit a file's new size before the data that were appended to a block which the file had already;
-/// a power cut in between leaves zeros in that block (ext4, `ext4_da_write_end`). The container's structure then says
-/// that more should follow, and the last picture may seem whole with zeros in it.
+/// A file system may commit a file's new size before the data appended to an existing block; a power cut in
+/// between leaves zeros in that block (ext4, `ext4_da_write_end`). The container's structure then says that
+/// the file should be longer, and the last picture may seem complete with zeros in it.
 ///
-/// A whole file that says nothing about its end, such as one that was written to a pipe, and ends in as many zeros loses
-/// its last packet. Zeros within the last packet of a transport stream are taken for its content.
+/// A false positive costs the last packet: a complete file whose structure does not state its end, such as
+/// one written to a pipe, and that ends in as many zeros. Zeros within the last packet of a transport stream
+/// count as its content.
 struct UnwrittenEnd {
-    /// Where the zeros begin: the number of bytes that were written.
+    /// The number of bytes that were written; the zeros begin here.
     let start: Int64
     /// Where the file ends.
     let end: Int64
 
     /// The largest block of common file systems on Linux.
     private static let blockLength: Int64 = 4096
-    /// Fewer zeros than this may well end a picture or sound.
+    /// Fewer zeros may be the end of a picture or of sound.
     private static let fewestZeros: Int64 = 16
 
-    /// - Returns: nil if the file's end was written, as far as can be seen.
+    /// - Returns: nil if the end of the file seems to have been written.
     init?(of descriptor: Int32, _ container: StreamContainer) {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_size > 0 else { return nil }

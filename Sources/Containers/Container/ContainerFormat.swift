@@ -38,8 +38,8 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
         self == .mp4 ? [("movflags", "faststart+\(Self.metadataFlag)")] : nil
     }
 
-    /// libavformat's options for a fragmented MP4 that a browser gets piece by piece: the header comes before the first
-    /// picture.
+    /// libavformat's options for a fragmented MP4 that a browser receives piece by piece: the header precedes
+    /// the first picture.
     static let browserOptions: [(name: String, value: String)] = [
         ("movflags", "empty_moov+frag_keyframe+default_base_moof"),
         ("frag_duration", "1000000"),
@@ -68,10 +68,11 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// MP4's own creation time counts whole seconds, and it knows few other texts: with this, it stores what it is given.
+    /// Makes MP4 store any metadata: its own creation time counts whole seconds,
+    /// and it has fields for few texts.
     private static let metadataFlag = "use_metadata_tags"
 
-    /// The longest time between pictures that it can store; a longer one is replaced by a frame's duration.
+    /// The longest time between pictures that the format can store; a frame's duration replaces a longer one.
     var largestStep: Duration {
         switch self {
         case .matroska: PresentationClock.largestStepAhead
@@ -82,7 +83,7 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// Requested ticks per second; Matroska has its own.
+    /// Requested ticks per second; Matroska always uses milliseconds.
     static let ticksPerSecond: Int32 = 90_000
 }
 
@@ -102,7 +103,7 @@ extension Codec {
 
 // MARK: - Metadata
 
-/// What a file says about its recording besides the stream. Matroska and MP4 store it.
+/// Metadata about a recording, which Matroska and MP4 store.
 public struct FileMetadata: Sendable, Equatable {
     /// When the first picture was captured, to the microsecond; nil if that is unknown.
     public var start: WallTime?
@@ -111,7 +112,7 @@ public struct FileMetadata: Sendable, Equatable {
     /// The program that made the recording, with its version.
     public var program: String?
 
-    /// The names by which libavformat knows them, and other programs show them.
+    /// The keys that libavformat uses and other programs display.
     private enum Name {
         static let start = "creation_time"
         static let camera = "model"
@@ -120,7 +121,7 @@ public struct FileMetadata: Sendable, Equatable {
         static let writer = "encoding_tool"
     }
 
-    /// Longer texts are cut off: a file may say anything.
+    /// Longer texts are cut off: a file may contain any text.
     private static let longest = 200
 
     /// Creates metadata; by default without any.
@@ -128,8 +129,8 @@ public struct FileMetadata: Sendable, Equatable {
         (self.start, self.camera, self.program) = (start, camera, program)
     }
 
-    /// Reads what a container says.
-    /// - Parameter value: returns the text that goes by a name.
+    /// Reads a container's metadata.
+    /// - Parameter value: returns the text for a key.
     init(_ value: (String) -> String?) {
         self.init(
             start: value(Name.start).flatMap(WallTime.init(iso8601:)), camera: Self.text(value(Name.camera)),
@@ -154,13 +155,13 @@ public struct FileMetadata: Sendable, Equatable {
 
 /// libavformat, loaded when the first container is opened.
 enum ContainerLibrary {
-    /// Why it is missing.
+    /// Why the library cannot be loaded.
     struct Failure: Error {
         let name: String
         let reason: String
     }
 
-    /// Returns its functions.
+    /// Loads the library and returns its functions.
     static func load() throws(Failure) -> cformat_library {
         var library = cformat_library()
         var reason = [CChar](repeating: 0, count: 256)
@@ -172,7 +173,7 @@ enum ContainerLibrary {
         return library
     }
 
-    /// What Debian and Ubuntu call the package of a library: `libavformat59` has `libavformat.so.59`.
+    /// The Debian or Ubuntu package that contains a library: `libavformat59` contains `libavformat.so.59`.
     static func package(of name: String) -> String {
         let parts = name.split(separator: ".")
         guard parts.count == 3 else { return name }

@@ -3,11 +3,11 @@ import CFFmpeg
 import Glibc
 import CamPlatform
 
-/// Supplies a container's bytes to libavformat: from a file that is already open, at its own position, or from a stream,
-/// which comes only once.
+/// Supplies a container's bytes to libavformat: from an open file, at a position of its own, or from a
+/// stream, which can be read only once.
 ///
-/// It keeps reads from going on forever: an interruption makes the next read fail, and so does reading too
-/// much without finding a picture.
+/// It bounds reading: an interruption makes the next read fail, and so does reading too much without finding
+/// a picture.
 final class ContainerInput {
     private let source: Source
     private let interruption: Interruption?
@@ -16,7 +16,7 @@ final class ContainerInput {
     private(set) var furthest: Int64 = 0
     private var budget = ContainerInput.longestSearch
 
-    /// Why a read failed, which cannot be passed through libavformat.
+    /// Why a read failed. libavformat cannot pass this on.
     private(set) var failure: Failure?
 
     enum Failure: Equatable {
@@ -35,7 +35,7 @@ final class ContainerInput {
     static let longestSearch = 256 << 20
     static let bufferSize: Int32 = 64 << 10
 
-    /// - Parameter descriptor: a regular file's; it is not closed here.
+    /// - Parameter descriptor: a regular file, which the caller closes.
     init(_ descriptor: Int32, _ container: StreamContainer, interruption: Interruption?) {
         source = .file(
             descriptor, FileLength(descriptor: descriptor),
@@ -43,16 +43,16 @@ final class ContainerInput {
         self.interruption = interruption
     }
 
-    /// - Parameter stream: reads its bytes, in their order.
+    /// - Parameter stream: reads the next bytes of the stream.
     init(_ stream: @escaping ContainerReader.StreamBytes) {
         source = .stream(stream)
         interruption = nil
     }
 
-    /// Whether it can be read from any place.
+    /// Whether any position can be read.
     var isFile: Bool { descriptor != nil }
 
-    /// The file's; nil for a stream.
+    /// The file's descriptor; nil for a stream.
     var descriptor: Int32? { if case .file(let descriptor, _, _) = source { descriptor } else { nil } }
 
     /// Resets the budget, because a picture was found: the next one may be as far away.
@@ -95,7 +95,7 @@ final class ContainerInput {
         return count == 0 ? Int32(CFFMPEG_END_OF_FILE) : Int32(clamping: count)
     }
 
-    /// As much as there is up to the end of what was written; libavformat may have sought beyond that.
+    /// The part of the room up to the end of the written data; libavformat may have sought beyond it.
     private func writtenPart(of room: UnsafeMutableRawBufferPointer) -> UnsafeMutableRawBufferPointer {
         let size = size
         guard size >= 0 else { return room }
@@ -103,7 +103,7 @@ final class ContainerInput {
             rebasing: room.prefix(Int(clamping: max(0, size - position))))
     }
 
-    /// - Returns: the number of bytes, 0 at the end; negative after a failure, which is noted.
+    /// - Returns: the number of bytes, 0 at the end; negative after a failure, which `failure` records.
     private func read(
         _ descriptor: Int32, _ length: FileLength, into room: UnsafeMutableRawBufferPointer
     ) -> Int {
@@ -132,14 +132,14 @@ final class ContainerInput {
         return target
     }
 
-    /// What is wrong with the file's end, in words; nil if nothing is.
+    /// The problem at the end of the file, in words; nil if there is none.
     func problemAtEnd(_ container: StreamContainer) -> String? {
         guard case .file(let descriptor, _, let unwritten) = source else { return nil }
         if let unwritten, size == unwritten.start { return "there are zeros in place of its end" }
         return ContainerEnd.problem(of: descriptor, container)
     }
 
-    /// The file's length without what nobody wrote, unless more has been written since.
+    /// The file's length without zeros that were never written, unless the file has grown since.
     private var size: Int64 {
         guard case .file(let descriptor, _, let unwritten) = source else { return Int64(CFORMAT_FAILED) }
         var status = stat()

@@ -13,13 +13,12 @@ import CamSound
 /// libavformat is loaded with the first reader. Any input is as safe as libavformat is; memory is bounded.
 /// Use a reader in one thread at a time.
 public final class ContainerReader {
-    /// What is known about a picture besides its bytes, or about an unreadable part of the file, which has no
-    /// bytes.
+    /// A picture without its bytes, a packet of sound, or an unreadable part of the file.
     public struct Packet: Sendable {
-        /// When it is shown, from the file's first picture; nil if the file does not say. For an unreadable
+        /// The presentation time since the file's first picture; nil if the file has none. For an unreadable
         /// part, the time of the previous picture.
         public var time: Duration?
-        /// Whether nothing from here on refers to what came before.
+        /// Whether neither this picture nor a later one refers to an earlier one.
         public var isKeyframe: Bool
         /// Whether decoding can begin here, even if some pictures can't be decoded then.
         public var allowsEntry = false
@@ -29,11 +28,11 @@ public final class ContainerReader {
         public var sound: SoundPacket?
         /// Whether an edit list hides it.
         public var isHidden = false
-        /// What is wrong with it, in words; nil if nothing is.
+        /// The damage, in words; nil if there is none.
         public var problem: String?
     }
 
-    /// What the file is called in messages.
+    /// The file's name in messages.
     public let name: String
     /// The kind of file.
     public let container: StreamContainer
@@ -46,31 +45,32 @@ public final class ContainerReader {
     /// - Returns: how many; 0 at the end, and negative after a failure.
     public typealias StreamBytes = (UnsafeMutableRawBufferPointer) -> Int
 
-    /// Nil for a stream, which has none.
+    /// Nil for a stream.
     private let descriptor: Descriptor?
     private let interruption: Interruption?
     private let takesSound: Bool
     private var demuxer: Demuxer
     private var framing: PacketFraming
     private var soundFraming: SoundFraming?
-    /// Sound that came before the first picture, with its time as the file has it.
+    /// Sound that precedes the first picture in the file, with its time in the file.
     private var early: [(bytes: [UInt8], time: Duration?)] = []
-    /// Sound whose time fits neither the sound before it nor the pictures: its time is wrong, or another recording begins,
-    /// which the next sound tells.
+    /// Sound whose time fits neither the previous sound nor the pictures. The next packet of sound shows
+    /// whether the time is wrong or another recording begins.
     private var doubtful: [(bytes: [UInt8], time: Duration?)] = []
-    /// The time of the file's first picture that is shown, as the file has it.
+    /// The file's time of the first picture that is shown.
     private var origin: Duration?
-    /// The time of the latest picture, from that one.
+    /// The time of the latest picture since `origin`.
     private var latestTime: Duration?
-    /// The latest packet's time according to libavformat, and what libavformat has added for false wraps.
+    /// The latest packet's time according to libavformat, and the time that
+    /// libavformat has added for false wraps.
     private var latestGiven: Duration?
     private var falseWraps = Duration.zero
-    /// A packet that was read, with its bytes, but not returned yet.
+    /// A packet that was read, and whose bytes are in `bytes`, but that was not returned yet.
     private var pending: Packet?
 
     /// Opens a file, which must be a regular one, because reading a container requires seeking.
     /// - Parameters:
-    ///   - takesSound: whether its sound is read as well, if that is coded as camrec codes sound.
+    ///   - takesSound: whether sound is read as well, if it has one of camrec's codecs.
     ///   - interruption: ends reading.
     public convenience init(
         path: String, takesSound: Bool = false, interruption: Interruption? = nil
@@ -101,10 +101,10 @@ public final class ContainerReader {
         }
     }
 
-    /// Reads a stream, which comes only once: it can be neither sought nor read again.
+    /// Reads a stream, once: the reader cannot seek or rewind.
     /// - Parameters:
     ///   - kind: the kind of container.
-    ///   - bytes: reads it from its beginning.
+    ///   - bytes: reads the stream from its beginning.
     public convenience init(
         streaming kind: StreamContainer, name: String, takesSound: Bool = false,
         _ bytes: @escaping StreamBytes
@@ -124,13 +124,13 @@ public final class ContainerReader {
         soundFraming = demuxer.sound.map(SoundFraming.init)
     }
 
-    /// What the file has besides what is read, in words, such as `sound`.
+    /// The kinds of content that are not read, in words, such as `sound`.
     public var leftOut: [String] { demuxer.leftOut }
 
-    /// What the sound is that is read; nil if there is none, or the file says what it is only with its first packet.
+    /// The sound that is read; nil if there is none, or if only the first packet describes it.
     public var sound: SoundDescription? { soundFraming?.description }
 
-    /// What `leftOut` calls sound.
+    /// The word for sound in `leftOut`.
     public static let sound = "sound"
 
     /// Whether there is sound that is read.
@@ -142,7 +142,8 @@ public final class ContainerReader {
     /// The file's identity.
     public var identity: FileIdentity? { descriptor.flatMap { FileIdentity(descriptor: $0.number) } }
 
-    /// Reads the next picture in decoding order, or sound; `bytes` then has the picture's bytes. Returns nil at the end.
+    /// Reads the next picture in decoding order, and puts its bytes in `bytes`; or reads sound. Returns nil
+    /// at the end.
     public func next() throws(InputError) -> Packet? {
         if let packet = pending.take() { return packet }
         bytes.removeAll(keepingCapacity: true)
@@ -169,7 +170,7 @@ public final class ContainerReader {
         }
     }
 
-    /// - Returns: nil if it can't be used, or must wait until the first picture's time is known.
+    /// - Returns: nil if the packet is unusable, or must wait until the first picture's time is known.
     private func sound(_ packet: Demuxer.Packet) -> Packet? {
         guard !packet.isDamaged, packet.bytes.count <= SoundFraming.largestPacket else { return nil }
         let time = packet.time.map { given in
@@ -184,7 +185,7 @@ public final class ContainerReader {
         return nil
     }
 
-    /// Keeps sound as long as its time is in doubt. What turns out to be right comes next.
+    /// Holds sound back while its time is in doubt. Sound that turns out to be right moves to `early`.
     private func isHeldBack(_ bytes: UnsafeRawBufferPointer, at time: Duration?, _ origin: Duration) -> Bool {
         func isStray(_ time: Duration) -> Bool {
             soundFraming?.isStray(time - origin, near: latestTime) ?? false
@@ -208,7 +209,7 @@ public final class ContainerReader {
         return isDoubtful
     }
 
-    /// From the time of one packet of sound to that of the next one, at most.
+    /// The longest time between the beginnings of two successive packets of sound.
     private static let longestStep = Duration.seconds(1)
 
     private func sound(_ bytes: UnsafeRawBufferPointer, at time: Duration?) -> Packet? {
@@ -262,7 +263,7 @@ public final class ContainerReader {
         early = []
         (latestGiven, falseWraps) = (nil, .zero)
         guard let origin else { return }
-        // Not every container knows where its keyframes are: the one found may be too late.
+        // Not every container knows where its keyframes are: the keyframe found may be too late.
         for lead in Self.leads where time > lead {
             guard demuxer.seek(to: origin + time - lead) else { continue }
             framing.interrupt()

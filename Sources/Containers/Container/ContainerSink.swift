@@ -42,8 +42,8 @@ public final class ContainerSink: AccessUnitSink {
     /// Opens `path`, or standard output for `-`.
     /// - Parameters:
     ///   - stream: what will be written.
-    ///   - metadata: what the file says about the recording.
-    ///   - captureClock: the clocks of the access units' timestamps, which give the file its start; nil if that is
+    ///   - metadata: metadata for the file's header.
+    ///   - captureClock: the clocks of the access units' timestamps, for the start time in the header; nil if
     ///     unknown.
     ///   - interruption: ends a wait for a pipe's reader.
     ///   - synchronizer: flushes written data to the disk, more often than once a second; pictures are then
@@ -88,8 +88,8 @@ public final class ContainerSink: AccessUnitSink {
             unit, number: unit.frameNumber, timestamp: unit.timestamp, playedAt: stream.playingTime(of: unit))
     }
 
-    /// Writes an access unit with another number, in presentation order, and at another time.
-    /// - Parameter time: when it is played, if not as it was captured.
+    /// Writes an access unit with an explicit number in presentation order, and explicit times.
+    /// - Parameter time: the playing time, if it differs from the capture time.
     func write(
         _ unit: AccessUnit, number: Int, timestamp: Instant, playedAt time: Instant? = nil
     ) throws(OutputError) {
@@ -117,7 +117,7 @@ public final class ContainerSink: AccessUnitSink {
         } catch { throw abandon(because: error) }
     }
 
-    /// An MP4 would wait for the first sound in memory, until its end.
+    /// Flushes an MP4, which would otherwise wait for sound, in memory, until the end.
     public func endSound() throws(OutputError) {
         stream.sound = nil
         guard let muxer, format == .mp4, !file.isStaged else { return }
@@ -129,7 +129,7 @@ public final class ContainerSink: AccessUnitSink {
 
     public func takeRetracted() -> WrittenUnits { retracted.takeAll() }
 
-    /// Ends the file with what is still pending.
+    /// Discards pending data: the file ends at the last complete piece.
     private func abandon(because error: OutputError) -> OutputError {
         if let muxer { sharedClock?.clock = muxer.clock }
         retracted.add(unkept.takeAll())
@@ -160,7 +160,7 @@ public final class ContainerSink: AccessUnitSink {
         } catch { throw abandon(because: error) }
     }
 
-    /// The header says when the first picture was captured.
+    /// Begins the container. Its header states when the first picture was captured.
     private func begin(with unit: AccessUnit, at timestamp: Instant) throws(OutputError) -> Muxer {
         var metadata = metadata
         metadata.start = captureClock?.wallTime(at: timestamp)

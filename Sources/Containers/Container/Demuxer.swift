@@ -14,7 +14,7 @@ final class Demuxer {
         case end
     }
 
-    /// A packet as stored in the file, valid until the next one is read.
+    /// A packet as stored in the file, valid until the next packet is read.
     struct Packet {
         let bytes: UnsafeRawBufferPointer
         /// Whether it is sound rather than a picture.
@@ -23,7 +23,7 @@ final class Demuxer {
         let time: Duration?
         /// Whether libavformat found it damaged.
         let isDamaged: Bool
-        /// Whether it is in the file only for reference by others, and not shown.
+        /// Whether it is only a reference for other pictures, and not shown.
         let isHidden: Bool
         /// The decoder configuration from here on; nil if it does not change.
         let configuration: [UInt8]?
@@ -39,35 +39,36 @@ final class Demuxer {
     private let takesSound: Bool
     private var streamIndex = 0
     private var soundIndex: Int?
-    /// What the file has besides video, in words.
+    /// The file's content besides video, in words.
     private(set) var leftOut: [String] = []
-    /// Data that was read when damage was reported, and is still to be delivered.
+    /// The result that was read along with reported damage, and is delivered next.
     private var pending: Pending?
 
     private enum Pending { case packet, end }
 
-    /// What the file's own structure says about its pictures; nil for other containers, and for streams.
+    /// The pictures according to a Matroska file's own structure; nil for other containers, and for streams.
     private var blocks: MatroskaBlocks?
-    /// Pictures delivered from the beginning on; nil if some were passed over, or damage explains what is missing.
+    /// The number of pictures delivered since the beginning; nil after a seek, or if
+    /// damage explains missing pictures.
     private var deliveredCount: Int? = 0
 
-    /// The packet after `packet`, and how reading it went. Of a transport stream one is read ahead: only its file's end
-    /// says that the last packet is cut off.
+    /// The packet after `packet`, and the result of reading it. Transport streams are read one packet ahead:
+    /// only the end of the file shows that the last packet is cut off.
     private var following: UnsafeMutablePointer<AVPacket>?
     private var ahead: Result<Step, InputError>?
 
-    /// How reading a packet went.
+    /// The result of reading a packet.
     fileprivate struct Step {
-        /// Whether there was none.
+        /// Whether the file has ended.
         let isEnd: Bool
-        /// What could not be read before it, in words; empty if nothing.
+        /// The damage before the packet, in words; empty if there is none.
         let damage: String
     }
 
-    /// The largest single allocation of libav* from here on, so that no file can exhaust the machine's
-    /// memory.
+    /// The largest single allocation of libav*: no file can exhaust the machine's memory.
     private static let largestAllocation = 512 << 20
-    /// How much of a transport stream is searched for its tables, at most: one that is joined may have none at first.
+    /// The most bytes of a transport stream that are searched for its tables: a stream joined in the middle
+    /// may begin without any.
     private static let streamProbe: Int64 = 1 << 20
     /// Times beyond this, 36 years, are invalid.
     private static let farthestTime = Duration.nanoseconds(1 << 60)
@@ -75,7 +76,7 @@ final class Demuxer {
     /// Opens the container.
     /// - Parameters:
     ///   - name: its name in messages.
-    ///   - takesSound: whether its first sound is read as well, if that is coded as camrec codes sound.
+    ///   - takesSound: whether the first sound is read as well, if it has one of camrec's codecs.
     init(
         _ input: ContainerInput, kind: StreamContainer, name: String, takesSound: Bool
     ) throws(InputError) {
@@ -117,12 +118,12 @@ final class Demuxer {
     /// The video's coding standard.
     var codec: Codec { parameters(of: streamIndex)?.codec_id == AV_CODEC_ID_HEVC ? .hevc : .h264 }
 
-    /// What the container stores separately from the stream: a decoder configuration record, Annex B, or
+    /// The parameter sets that the container stores separately: a decoder configuration record, Annex B, or
     /// nothing.
     var configuration: [UInt8] { parameters(of: streamIndex)?.configuration ?? [] }
 
-    /// What the container says about the sound that is read; nil if there is none. A transport stream may not say the
-    /// rate, the channels and the configuration, which are 0 and empty then.
+    /// The container's description of the sound that is read; nil if there is none. If a transport stream
+    /// does not state the rate, the channels and the configuration, these are 0 and empty.
     var sound: SoundDescription? {
         guard let soundIndex, let parameters = parameters(of: soundIndex),
             let codec = SoundCodec(parameters.codec_id)
@@ -135,7 +136,7 @@ final class Demuxer {
             configuration: parameters.configuration, packetFrames: max(0, Int(parameters.frame_size)))
     }
 
-    /// What the container says about the recording.
+    /// The container's metadata about the recording.
     var metadata: FileMetadata {
         FileMetadata { name in
             av_dict_get(context?.pointee.metadata, name, nil, 0)?.pointee.value.map { String(cString: $0) }
@@ -149,7 +150,7 @@ final class Demuxer {
         case .end: return .end
         case nil: break
         }
-        // The end of a stream says nothing, and its pictures must not wait.
+        // The end of a live stream shows nothing, and its pictures must not wait.
         let looksAhead = kind == .transportStream && input.isFile
         let step = try looksAhead ? stepAhead() : step().get()
         if !step.damage.isEmpty {
@@ -159,7 +160,7 @@ final class Demuxer {
         return step.isEnd ? .end : lent()
     }
 
-    /// Moves on by a packet, and marks it as damaged if it is the last one and the file ends in it.
+    /// Advances by a packet, and marks the last packet as damaged if the file ends within it.
     private func stepAhead() throws(InputError) -> Step {
         while true {
             if let ahead, ahead.isLast { return try ahead.get() }
@@ -194,14 +195,15 @@ final class Demuxer {
         } catch { return .failure(error) }
     }
 
-    /// The pictures that libavformat has skipped ahead of a packet.
+    /// The number of pictures that libavformat has skipped before a packet.
     private func countSkipped(before packet: UnsafeMutablePointer<AVPacket>) -> Int {
         guard Int(packet.pointee.stream_index) == streamIndex else { return 0 }
         if let count = deliveredCount { deliveredCount = count + 1 }
         return packet.pointee.pos < 0 ? 0 : blocks?.skip(to: packet.pointee.pos) ?? 0
     }
 
-    /// The pictures that libavformat has not read though an MP4 file's tables list them; nil if there are none.
+    /// The number of pictures that an MP4 file's tables list but libavformat has
+    /// not read; nil if there are none.
     private var missingSamples: Int? {
         guard kind == .mp4, let deliveredCount, let descriptor = input.descriptor,
             let count = MP4Samples.count(of: descriptor, upTo: input.furthest), count > deliveredCount
@@ -333,7 +335,8 @@ final class Demuxer {
         }
     }
 
-    /// Prefers our own error, which is more precise than libavformat's.
+    /// Throws for a failed call. Our own error takes precedence: it is more
+    /// precise than the error of libavformat.
     private func check(_ result: Int32) throws(InputError) {
         switch input.failure {
         case .interrupted: throw InputError(.interrupted, input: name)
@@ -344,7 +347,7 @@ final class Demuxer {
         case nil: break
         }
         guard result < 0 else { return }
-        // All that some demuxers say of a file that was only begun.
+        // Some demuxers report only this for a file that was barely begun.
         guard result != CFFMPEG_END_OF_FILE else {
             throw malformed("it ends before its first picture: its recording was interrupted; delete it")
         }

@@ -1,14 +1,15 @@
 import Glibc
 
-/// The number of pictures by an MP4 file's own tables (ISO/IEC 14496-12), to notice those that libavformat does not read.
+/// Counts the pictures in an MP4 file's own tables (ISO/IEC 14496-12), to detect
+/// pictures that libavformat skips.
 enum MP4Samples {
     private typealias Box = (kind: String, content: Range<Int64>)
 
     private static let mostBoxes = 1 << 21
 
-    /// Counts the samples of the only video, with those of its fragments.
-    /// - Parameter limit: how much of the file to look at.
-    /// - Returns: nil if there is not one video, or if an edit list leaves samples out.
+    /// Counts the samples of the only video, including samples in fragments.
+    /// - Parameter limit: the end of the part of the file to examine.
+    /// - Returns: nil if the file has no video or several, or if an edit list leaves samples out.
     static func count(of descriptor: Int32, upTo limit: Int64) -> Int? {
         var (track, count) = (Track?.none, 0)
         for box in boxes(descriptor, 0..<limit) {

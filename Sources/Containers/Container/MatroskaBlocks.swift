@@ -1,14 +1,14 @@
 import Glibc
 
-/// The pictures of a Matroska file by its own structure, to notice those that libavformat skips without a word, such as
-/// the rest of a cluster after a block that it cannot decompress.
+/// Counts the pictures in a Matroska file's own structure, to detect pictures that libavformat skips
+/// silently, such as the rest of a cluster after a block that it cannot decompress.
 struct MatroskaBlocks {
     private let descriptor: Int32
     /// The only video's number.
     private let track: UInt64
-    /// Where the segment ends; nil if it does not say.
+    /// Where the segment ends; nil if its size is unknown.
     private let end: Int64?
-    /// The element after the latest block that libavformat delivered; nil where that is not known.
+    /// The offset of the element after the latest block that libavformat delivered; nil if unknown.
     private var next: Int64?
     /// Where the content of that block starts.
     private var latest: Int64?
@@ -26,7 +26,7 @@ struct MatroskaBlocks {
     }
 
     private static let video: UInt64 = 1
-    /// Elements ahead of the first cluster, and in an entry of a track.
+    /// The most elements before the first cluster, and in a track entry.
     private static let mostElements = 1000
 
     /// A block of any track.
@@ -93,29 +93,29 @@ struct MatroskaBlocks {
         }
     }
 
-    /// Forgets the place, because reading goes on elsewhere.
+    /// Forgets the position, because reading continues elsewhere.
     mutating func restart() { (next, latest) = (nil, nil) }
 
-    /// Moves on to a block that libavformat delivers.
+    /// Advances to a block that libavformat delivers.
     /// - Parameter place: where the block's content starts.
-    /// - Returns: how many pictures lie between the block before it and this one; 0 where that is not known.
+    /// - Returns: the number of pictures between the previous block and this one; 0 if unknown.
     mutating func skip(to place: Int64) -> Int {
-        // Further pictures of a block with several.
+        // Another picture in the same, laced block.
         guard place != latest else { return 0 }
         let from = next
         (next, latest) = (blockEnd(at: place), place)
         return from.flatMap { count(from: $0, to: place, limit: place) } ?? 0
     }
 
-    /// The pictures that follow the latest block, in what libavformat has read.
+    /// The number of pictures after the latest block, within the part of the file that libavformat has read.
     mutating func rest(upTo limit: Int64) -> Int {
         guard let next else { return 0 }
         return count(from: next, to: nil, limit: limit) ?? 0
     }
 
-    /// Counts the pictures in the blocks ahead of a place.
+    /// Counts the pictures in the blocks before a place.
     /// - Parameters:
-    ///   - place: where the content of the block starts that ends the count; nil for all blocks.
+    ///   - place: where the content of the block that ends the count starts; nil to count all blocks.
     ///   - limit: blocks that end later do not count.
     /// - Returns: nil if the structure is damaged, or has no such block.
     private func count(from offset: Int64, to place: Int64?, limit: Int64) -> Int? {
@@ -158,7 +158,8 @@ struct MatroskaBlocks {
         }
     }
 
-    /// Where the block ends whose content starts at a place: its header precedes the content.
+    /// The end of the block whose content starts at a place. Finds the header, whose length varies, before
+    /// that place.
     private func blockEnd(at place: Int64) -> Int64? {
         for headerLength in Int64(2)...9 where place >= headerLength {
             guard let element = MatroskaEnd.element(descriptor, at: place - headerLength),

@@ -9,7 +9,7 @@ import CamPlatform
 /// libavformat allocates for each packet, but does not copy its bytes on the way to the muxer:
 /// `av_write_frame` borrows a packet that has no reference count.
 final class Muxer {
-    /// The number of bytes of the file that contain no picture.
+    /// The number of bytes written before the first picture.
     private(set) var headerCount = 0
 
     private let library: cformat_library
@@ -21,7 +21,7 @@ final class Muxer {
     private(set) var clock: PacketClock
     /// Nil where there is no sound.
     private var soundClock: SoundTicks?
-    /// The error of a callback, which can only tell libavformat that it failed.
+    /// The error of a callback: callbacks can only return to libavformat that they failed.
     private var failure: OutputError?
 
     /// The parameter sets in the header, as Annex B: not repeated before IDR pictures. Empty for a transport
@@ -42,8 +42,8 @@ final class Muxer {
     /// Begins a container and writes its header.
     /// - Parameters:
     ///   - keyframe: the first access unit, with its parameter sets. Not written yet.
-    ///   - metadata: what the file says about the recording.
-    ///   - options: libavformat's.
+    ///   - metadata: metadata for the header.
+    ///   - options: options for libavformat.
     ///   - former: the clock at the end of the file that this one continues; nil to begin at 0.
     init(
         _ format: ContainerFormat, library: cformat_library, stream: StreamDescription, keyframe: AccessUnit,
@@ -117,10 +117,10 @@ final class Muxer {
         try check(result)
     }
 
-    /// Writes a packet of sound; what begins before the first picture is left out.
+    /// Writes a packet of sound. Sound that begins before the first picture is left out.
     func write(_ sound: SoundPacket) throws(OutputError) { try write(sound, at: sound.timestamp) }
 
-    /// Writes a packet of sound at another time than its own.
+    /// Writes a packet of sound at a time other than its timestamp.
     func write(_ sound: SoundPacket, at timestamp: Instant) throws(OutputError) {
         guard let time = clock.time(at: timestamp), let ticks = soundClock?.ticks(time) else { return }
         packet.pointee.stream_index = 1
@@ -212,7 +212,7 @@ final class Muxer {
         parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
         parameters.pointee.codec_id = description.codec == .h264 ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC
         if format == .mp4 {
-            // Apple's players recognise H.265 only by this name (ISO/IEC 14496-15, 8.4).
+            // Apple's players recognize H.265 only by this name (ISO/IEC 14496-15, 8.4).
             parameters.pointee.codec_tag = UInt32(
                 description.codec == .h264 ? CFORMAT_TAG_AVC1 : CFORMAT_TAG_HVC1)
         }
@@ -249,7 +249,7 @@ final class Muxer {
         stream.pointee.time_base = AVRational(num: 1, den: Int32(sound.format.rate))
     }
 
-    /// - Parameter configuration: what a decoder needs first.
+    /// - Parameter configuration: the decoder configuration.
     private func addStream(
         configuration: [UInt8]
     ) throws(OutputError) -> (UnsafeMutablePointer<AVStream>, UnsafeMutablePointer<AVCodecParameters>) {
@@ -278,7 +278,7 @@ final class Muxer {
         return rate
     }
 
-    /// The muxer decides.
+    /// The ticks that the muxer has chosen for a stream.
     private func ticksPerSecond(ofStream index: Int) -> Int64? {
         guard index < Int(context.pointee.nb_streams), let stream = context.pointee.streams[index] else {
             return nil
@@ -332,7 +332,7 @@ final class Muxer {
 }
 
 extension AccessUnit {
-    /// Those at its beginning, as Annex B.
+    /// The parameter sets at the beginning of the access unit, as Annex B.
     fileprivate var parameterSets: [UInt8] {
         let end = units.prefix { $0.header.isParameterSet }.last?.bytes.upperBound ?? 0
         return withUnsafeBytes { Array($0[..<end]) }

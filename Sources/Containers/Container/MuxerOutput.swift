@@ -1,15 +1,15 @@
 import CFFmpeg
 import Glibc
 
-/// Where a container's bytes go. Used by one thread.
+/// The destination of a container's bytes. Used by one thread.
 protocol MuxerOutput: AnyObject {
     /// The name in messages.
     var name: String { get }
     /// Bytes so far.
     var count: Int { get }
-    /// Where the next bytes go.
+    /// The position of the next write.
     var position: Int { get }
-    /// Bytes so far that remain, whatever happens.
+    /// The number of bytes that remain even if a later write fails.
     var keptCount: Int { get }
     /// Whether earlier bytes can be replaced.
     var isSeekable: Bool { get }
@@ -20,7 +20,8 @@ protocol MuxerOutput: AnyObject {
 
     func seek(to position: Int) throws(OutputError)
 
-    /// Creates a view for reading what was written, to be freed by `ReadBack.free`; nil if there is none.
+    /// Creates a view for reading the written bytes, to be freed by
+    /// `ReadBack.free`; nil if they cannot be read.
     func makeReadBack(_ library: cformat_library) -> UnsafeMutablePointer<AVIOContext>?
 }
 
@@ -32,7 +33,7 @@ extension OutputFile: MuxerOutput, ReadableOutput {
 
 // MARK: - Memory
 
-/// What the muxer has written since it was last taken.
+/// Collects the muxer's output in memory until it is taken.
 final class MuxerMemory: MuxerOutput {
     let name: String
     var bytes: [UInt8] = []
@@ -107,9 +108,9 @@ final class ReadBack {
     }
 }
 
-/// What was written and can be read.
+/// An output whose written bytes can be read.
 protocol ReadableOutput: AnyObject {
-    /// Reads what was written.
+    /// Reads written bytes.
     /// - Returns: the number of bytes, 0 at the end, or a negative value with errno set.
     func read(into room: UnsafeMutableRawBufferPointer, at position: Int) -> Int
 }

@@ -17,17 +17,17 @@ struct PacketFraming {
     /// More than any picture has; bounds the memory.
     private static let largestUnit = 64 << 20
 
-    /// What was found in a packet.
+    /// The content of a packet.
     struct Finding {
         var isKeyframe = false
         /// Whether decoding can begin here, even with an I picture whose leading pictures can't be decoded then.
         var allowsEntry = false
-        /// In words; nil if nothing is wrong.
+        /// The damage, in words; nil if there is none.
         var problem: String?
     }
 
-    /// - Parameter configuration: what the container stores separately: a decoder configuration record,
-    ///   Annex B, or nothing.
+    /// - Parameter configuration: the parameter sets that the container stores separately: a decoder
+    ///   configuration record, Annex B, or nothing.
     init(codec: Codec, configuration: [UInt8]) throws(ConfigurationRecordError) {
         self.codec = codec
         // A record begins with its version, Annex B with zeros.
@@ -40,7 +40,7 @@ struct PacketFraming {
         parameterSets = record.parameterSets.flatMap { [0, 0, 0, 1] + $0 }
     }
 
-    /// Notes that the next packet does not follow the previous one.
+    /// Called when the next packet does not follow the previous one, for example after a seek.
     mutating func interrupt() { hasGivenSets = false }
 
     /// Appends a packet to `stream`, as Annex B.
@@ -73,7 +73,7 @@ struct PacketFraming {
         return finding
     }
 
-    /// Whether pictures are correct from here on, not only later.
+    /// Whether a recovery point says that pictures are correct from this one on.
     private func isRecoveryPoint(_ nalUnit: RawSpan) -> Bool {
         SupplementalEnhancementInformation.recoveryPoint(in: nalUnit, codec)?.count == 0
     }
@@ -122,30 +122,31 @@ struct PacketFraming {
 
 // MARK: - Sound
 
-/// Turns a container's packets of sound into those that are written elsewhere: without what a transport stream puts before
-/// each, and with times that no container's clock has rounded.
+/// Converts a container's packets of sound for use outside that container: without a transport stream's
+/// header before each packet, and with the exact times that the container has rounded.
 struct SoundFraming {
-    /// What the packets are; nil until that is known.
+    /// The description of the packets; nil until it is known.
     private(set) var description: SoundDescription?
 
     private let declared: SoundDescription
     /// When the first packet of an even row began, and the frames since then.
     private var row: (start: Duration, frames: Int)?
 
-    /// A container's times are off by this much at most: Matroska counts in milliseconds.
+    /// The largest rounding error of a container's times: Matroska counts in milliseconds.
     private static let rounding = Duration.microseconds(1_500)
-    /// What is further from the sound before it and from the pictures has a wrong time, or begins another recording.
+    /// Sound that is further from the previous sound and from the pictures has a wrong time, or begins
+    /// another recording.
     private static let farthest = Duration.seconds(60)
-    /// A larger packet is none: raw samples of a second have less.
+    /// A larger packet is invalid: even a second of raw samples is smaller.
     static let largestPacket = 1 << 20
-    /// More is no sound (`SoundEncoder` and libavcodec know no more channels).
+    /// Greater values are invalid (`SoundEncoder` and libavcodec support no more channels).
     private static let (highestRate, mostChannels) = (768_000, 8)
 
-    /// - Parameter declared: what the container says.
+    /// - Parameter declared: the container's description.
     init(_ declared: SoundDescription) {
         var format = declared.format
         if declared.codec == .opus {
-            // A transport stream says no more than this (RFC 7845, 5.1).
+            // A transport stream states nothing but the configuration (RFC 7845, 5.1).
             format.rate = SoundCodec.rate
             if format.channels == 0, declared.configuration.count > 9 {
                 format.channels = Int(declared.configuration[9])
@@ -155,15 +156,15 @@ struct SoundFraming {
         description = Self.isUsable(self.declared) ? self.declared : nil
     }
 
-    /// Whether the rate and the channels can be; a transport stream may say neither.
+    /// Whether the rate and the channels are plausible. In a transport stream they may be 0, for unknown.
     static func canBe(_ format: SoundFormat) -> Bool {
         (0...highestRate).contains(format.rate) && (0...mostChannels).contains(format.channels)
     }
 
-    /// Returns a packet; nil if it is none, or there is no memory.
+    /// Returns a packet; nil if the bytes are not a packet, or if there is no memory.
     /// - Parameters:
-    ///   - time: when it begins, as the container has it, since the first picture; nil if it follows the last one, as
-    ///     within a transport stream's packets of several.
+    ///   - time: the container's time since the first picture; nil if the packet follows the previous one, as
+    ///     in a transport stream, whose PES packets contain several.
     mutating func packet(_ bytes: UnsafeRawBufferPointer, at time: Duration?) -> SoundPacket? {
         var content = bytes
         if declared.codec == .aac, declared.configuration.isEmpty {
@@ -184,7 +185,7 @@ struct SoundFraming {
 
     /// Whether a time is far from both the sound before it and the pictures.
     /// - Parameters:
-    ///   - time: as the container has it, since the first picture.
+    ///   - time: the container's time since the first picture.
     ///   - picture: the time of the latest picture.
     func isStray(_ time: Duration, near picture: Duration?) -> Bool {
         guard let row, let picture, let description else { return false }
@@ -192,7 +193,7 @@ struct SoundFraming {
         return (time - expected).magnitude > Self.farthest && (time - picture).magnitude > Self.farthest
     }
 
-    /// Notes that packets are missing.
+    /// Called when packets are missing: the next packet's time counts again.
     mutating func interrupt() { row = nil }
 
     private mutating func begin(at time: Duration?, frames: Int, _ format: SoundFormat) -> Duration? {
@@ -210,7 +211,7 @@ struct SoundFraming {
     private static func isUsable(_ description: SoundDescription) -> Bool {
         let format = description.format
         guard canBe(format), format.rate > 0, format.channels > 0 else { return false }
-        // AAC without it comes with headers in its packets.
+        // AAC without a configuration has headers in its packets.
         return description.codec != .aac || !description.configuration.isEmpty
     }
 }

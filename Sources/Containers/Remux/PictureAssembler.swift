@@ -9,9 +9,9 @@ struct PictureAssembler {
     private var detector: AccessUnitDetector
     private var counter = PictureOrderCounter()
     private var shaper: StreamShaper
-    /// The current access unit.
+    /// The current access unit, which may be a field.
     private var current = Gathered()
-    /// The previous one, until it is known that the current one is not its second field.
+    /// The previous access unit, until it is known that `current` is not its second field.
     private var complete = Gathered()
     /// Units whose access unit is not known yet.
     private var undecided = Gathered()
@@ -21,7 +21,7 @@ struct PictureAssembler {
     /// The order of the previous picture.
     private var latestOrder: PictureOrderCounter.Order?
 
-    /// NAL units as Annex B, with what their first slice states.
+    /// NAL units as Annex B, with the properties of their first slice.
     private final class Gathered {
         var bytes: [UInt8] = []
         var offset = 0
@@ -56,14 +56,14 @@ struct PictureAssembler {
     init(codec: Codec, path: String) {
         self.path = path
         detector = AccessUnitDetector(codec: codec)
-        // Pictures wait for their number.
+        // The pool holds all pictures that wait for their number.
         shaper = StreamShaper(pool: AccessUnitPool(codec: codec, limit: PictureQueue.limit + 1))
     }
 
     /// Takes the next NAL unit of the stream.
     /// - Parameters:
-    ///   - offset: its position, for messages; if the stream has times, messages use those instead.
-    ///   - time: the picture's time; that of its first unit counts.
+    ///   - offset: the unit's position, for messages about streams without times.
+    ///   - time: the picture's time; the time of its first unit counts.
     mutating func add(
         _ nalUnit: RawSpan, at offset: Int, time: Duration? = nil, _ body: Body
     ) throws(RemuxError) {
@@ -119,7 +119,8 @@ struct PictureAssembler {
         }
     }
 
-    /// The current access unit is complete, and so is the previous one, unless both are fields of one frame.
+    /// Ends the current access unit. The previous one is then complete, too,
+    /// unless both are fields of one frame.
     private mutating func endCurrent(_ body: Body) throws(RemuxError) {
         if current.isSecondField {
             complete.append(current)

@@ -4,10 +4,11 @@ import CamSound
 
 /// A picture, with both of its fields if it has two.
 struct StreamPicture {
-    /// Nil if it is left out because it is damaged or follows a damaged one; its place in time stays.
+    /// Nil if the picture is left out because it is damaged or follows a
+    /// damaged one; its place in time remains.
     let unit: AccessUnit?
     let order: PictureOrderCounter.Order
-    /// When it is shown; nil if the recording does not say.
+    /// The presentation time; nil if the recording states none.
     let time: Duration?
 }
 
@@ -30,22 +31,25 @@ protocol PictureStream: AnyObject {
     var codec: Codec { get }
     /// Whether its pictures have their own times.
     var hasTimes: Bool { get }
-    /// Its sound, after it has been read completely; nil if there is none that can be copied.
+    /// The recording's sound, known after it has been read completely; nil if no sound can be copied.
     var sound: SoundDescription? { get }
-    /// What it says about the recording.
+    /// The file's metadata.
     var metadata: FileMetadata { get }
-    /// What cannot be read at its end, in words, after it has been read completely; nil if there is nothing.
+    /// The unreadable end, in words, known after the recording has been read
+    /// completely; nil if there is none.
     var brokenEnd: String? { get }
-    /// The damage, by the reader that found it, after it has been read completely.
+    /// The damage, one value for each reader that found some, known after the
+    /// recording has been read completely.
     var damage: [StreamDamage] { get }
-    /// What else is not preserved, in words, after it has been read completely.
+    /// Other content that is not preserved, in words, known after the recording has been read completely.
     var remarks: [String] { get }
 
     /// Reads the recording.
     /// - Parameters:
     ///   - start: reading may begin at a keyframe before this time, from the first picture.
     ///   - isOver: called now and then; true ends the reading.
-    ///   - body: called for each picture in decoding order, and for the sound, as the file has them.
+    ///   - body: called for each picture in decoding order and for each packet of
+    ///     sound, in the order of the file.
     func forEach(
         near start: Duration, isOver: () -> Bool, _ body: (StreamPiece) throws(RemuxError) -> Void
     ) throws(RemuxError)
@@ -54,10 +58,10 @@ protocol PictureStream: AnyObject {
 extension PictureStream {
     var brokenEnd: String? { damage.compactMap(\.atEnd).first }
 
-    /// A raw stream has none.
+    /// A raw stream has no sound.
     var sound: SoundDescription? { nil }
 
-    /// A raw stream says nothing.
+    /// A raw stream has no metadata.
     var metadata: FileMetadata { FileMetadata() }
 
     /// A raw stream is preserved completely.
@@ -76,7 +80,7 @@ extension PictureStream {
 
 // MARK: - Containers
 
-/// A container's video, read picture by picture with its own times, and its sound.
+/// A container's video, read picture by picture with the container's times, and its sound.
 final class ContainerStream: PictureStream {
     let path: String
     private let reader: ContainerReader
@@ -105,7 +109,8 @@ final class ContainerStream: PictureStream {
         near start: Duration, isOver: () -> Bool, _ body: (StreamPiece) throws(RemuxError) -> Void
     ) throws(RemuxError) {
         var assembler = PictureAssembler(codec: codec, path: path)
-        // A damaged picture is left out, along with everything that may refer to it, up to the next keyframe.
+        // A damaged picture is left out, along with all pictures up to the
+        // next keyframe, which may refer to it.
         var damage = StreamDamage()
         var (hiddenCount, hasSound) = (0, false)
         try RemuxError.ofInput { () throws(InputError) in
@@ -183,9 +188,9 @@ final class RawStream: PictureStream {
     private let file: InputFile
     private let framing: NALUnitSource.Framing
     private(set) var damage: [StreamDamage] = []
-    /// What follows the last NAL unit, in words; nil if nothing does.
+    /// The data after the last NAL unit, in words; nil if there is none.
     private var tail: String?
-    /// Parameter sets that the file lacks, in its own framing.
+    /// Parameter sets that are missing from the file, in its framing.
     private let missingSets: [UInt8]
 
     /// The largest NAL unit and the largest picture accepted, in bytes; level 6.2 has no larger ones.
@@ -230,7 +235,7 @@ final class RawStream: PictureStream {
     var hasTimes: Bool { false }
     var brokenEnd: String? { tail ?? damage.compactMap(\.atEnd).first }
 
-    /// A raw stream knows no place but its beginning.
+    /// A raw stream can be read only from its beginning.
     func forEach(
         near start: Duration, isOver: () -> Bool, _ body: (StreamPiece) throws(RemuxError) -> Void
     ) throws(RemuxError) {
@@ -265,11 +270,11 @@ final class RawStream: PictureStream {
 /// The damage in a recording. A damaged picture is left out, and so is everything up to the next keyframe, which may
 /// refer to it.
 struct StreamDamage {
-    /// What was found first, in words; nil if nothing was.
+    /// The first damage found, in words; nil if there was none.
     private(set) var first: String?
     /// The damage that no keyframe has followed yet, in words; nil if there is none.
     private(set) var open: String?
-    /// Pictures left out because of it.
+    /// The number of pictures left out since the open damage.
     private(set) var openCount = 0
     private var count = 0
     private var places = 0

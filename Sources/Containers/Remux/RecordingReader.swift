@@ -2,12 +2,12 @@ import Bitstream
 import CamSound
 import CamPlatform
 
-/// A recording's file that is open, read from any of its keyframes on: a container or a raw stream, whose pictures come
-/// at its nominal rate. Used by one thread.
+/// Reads a recording's open file from any keyframe: a container, or a raw stream, whose pictures follow each
+/// other at the nominal rate. Used by one thread.
 ///
-/// All times are from the file's first picture. Memory is bounded, whatever the file.
+/// All times count from the file's first picture. Memory is bounded for any file.
 public final class RecordingReader {
-    /// What the first keyframe and the container say about the stream.
+    /// The stream as described by the first keyframe and the container.
     public let description: StreamDescription
     /// The first keyframe.
     public let firstKeyframe: AccessUnit
@@ -21,7 +21,7 @@ public final class RecordingReader {
     /// Opens a file and reads its first keyframe. The caller keeps the descriptor, and keeps it open as long as the reader
     /// exists.
     /// - Parameters:
-    ///   - name: the file's, in messages.
+    ///   - name: the file's name in messages.
     ///   - interruption: ends reading.
     public init(
         descriptor: Int32, name: String, interruption: Interruption? = nil
@@ -39,9 +39,10 @@ public final class RecordingReader {
         (self.stream, self.description, firstKeyframe) = (stream, description, keyframe)
     }
 
-    /// When the last picture ends. Reads a raw stream completely, and a container as far as it has no index.
+    /// The end of the last picture. Reads a raw stream completely, and the part
+    /// of a container that has no index.
     /// - Parameter isOver: called now and then; true ends the reading.
-    /// - Returns: nil if it ended early.
+    /// - Returns: nil if the reading ended early.
     public func length(isOver: () -> Bool = { false }) throws(RemuxError) -> Duration? {
         var last = Duration.zero
         if let container = stream as? ContainerStream {
@@ -97,7 +98,8 @@ public final class RecordingReader {
         public init(start: Duration, end: Duration? = nil) { (self.start, self.end) = (start, end) }
     }
 
-    /// Reads a part: the pictures in decoding order, and the sound before the first picture that is shown later.
+    /// Reads a part: the pictures in decoding order, with each packet of sound
+    /// before the first picture shown later.
     /// - Parameter isOver: called now and then; true ends the reading.
     public func read(
         _ part: Part, isOver: () -> Bool = { false },

@@ -10,7 +10,7 @@ import CamSound
 /// created: first to count its pictures and to determine how they are reordered, then to write them; and once
 /// more if only a part is wanted. Memory use is bounded, whatever the files, except for an MP4's index.
 public final class Remux {
-    /// What a raw stream needs in addition; unused if the input is a container.
+    /// Additional inputs of a raw stream; unused for a container.
     public struct Companions: Sendable {
         /// The file with the times of its pictures; nil for pictures at a constant rate.
         public var timestampFile: String?
@@ -19,7 +19,7 @@ public final class Remux {
         /// The decoder configuration record that belongs to an AVCC stream.
         public var record: String?
 
-        /// Creates companions; by default none.
+        /// Creates a set of additional inputs; by default empty.
         public init(
             timestampFile: String? = nil, frameRate: FrameRate? = nil, record: String? = nil
         ) {
@@ -27,7 +27,7 @@ public final class Remux {
         }
     }
 
-    /// The pictures that will be written.
+    /// The number of pictures to be written.
     public let pictureCount: Int
     /// The number of pictures before the first IDR picture, which are left out because they cannot be
     /// decoded.
@@ -36,11 +36,11 @@ public final class Remux {
     public let unusedTimestampCount: Int
     /// What the container will declare about the stream.
     public let description: StreamDescription
-    /// What cannot be read at the recording's end, in words, and is left out; nil if there is nothing.
+    /// The unreadable end of the recording, in words, which is left out; nil if there is none.
     public let brokenEnd: String?
-    /// What else the file has that is not preserved, in words.
+    /// Other content of the file that is not preserved, in words.
     private let omissions: [String]
-    /// Where the recording is cut; nil if all of it is wanted.
+    /// Where the recording is cut; nil for the whole recording.
     public let cut: RemuxCut?
 
     private let stream: any PictureStream
@@ -49,7 +49,7 @@ public final class Remux {
     /// Opens the inputs and reads them completely.
     /// - Parameters:
     ///   - input: a recording: a raw stream, as Annex B or AVCC, or a container.
-    ///   - range: the part that is wanted.
+    ///   - range: the requested part.
     public init(
         _ input: String, _ companions: Companions = Companions(), range: RemuxRange = RemuxRange()
     ) throws(RemuxError) {
@@ -122,14 +122,14 @@ public final class Remux {
         return steps.count
     }
 
-    /// What else is not preserved in a format, in words.
+    /// The content that is not preserved in a format, in words.
     public func remarks(for format: RemuxFormat) -> [String] {
         guard let sound = description.sound, !format.takes(sound.codec) else { return omissions }
         let places = sound.codec == .flac ? ".mkv or .mp4" : ".mkv, .mp4 or .ts"
         return ["the sound is left out; to keep it, name the output \(places)"] + omissions
     }
 
-    /// Whether the pictures have times of their own, and need no rate.
+    /// Whether the recording has a time for each picture, and needs no frame rate.
     public var hasOwnTimes: Bool { stream.hasTimes }
 
     private static func open(
@@ -191,7 +191,7 @@ public final class Remux {
 private struct RecordedTime: TimeSource {
     let now = Instant.start
     let suspendedTime = Duration.zero
-    /// When that picture was captured.
+    /// The capture time of the first picture.
     let wallTime: WallTime
 
     init(_ start: WallTime) { wallTime = start }
@@ -210,13 +210,14 @@ public struct RemuxRange: Sendable, Equatable {
     public init(start: Duration? = nil, end: Duration? = nil) { (self.start, self.end) = (start, end) }
 }
 
-/// Where a recording is cut: at keyframes, because a picture depends on all others since the last one.
+/// Where a recording is cut: at keyframes, because a picture may depend on all
+/// pictures since the last keyframe.
 public struct RemuxCut: Sendable, Equatable {
     /// The first picture's time, from the recording's first.
     public private(set) var start = Duration.zero
     /// The time of the keyframe that comes after the last picture; nil at the recording's end.
     public private(set) var end: Duration?
-    /// Places in decoding order.
+    /// The pictures of the part, by their places in decoding order.
     private(set) var pictures: Range<Int>
 
     /// The latest time so far.
@@ -298,10 +299,10 @@ public enum RemuxFormat: Sendable, Equatable {
 
 // MARK: - Times that go back
 
-/// Counts the pictures whose time is not later than the previously presented picture's, which no container
-/// allows.
+/// Counts the pictures whose time is not later than the time of the previously presented picture, which no
+/// container allows.
 struct BackwardSteps {
-    /// Such pictures so far.
+    /// The number of such pictures so far.
     private(set) var count = 0
     /// The latest pictures, in decoding order.
     private var recent: [(number: Int, time: Duration)] = []
@@ -324,7 +325,7 @@ struct BackwardSteps {
 
 /// Why a recording could not be remuxed. `description` is one line: thing, cause, next step.
 public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The input cannot be read, or is not what it should be.
+    /// The input cannot be read, or has the wrong content.
     case input(InputError)
     /// The output cannot be written.
     case output(OutputError)
@@ -358,14 +359,14 @@ public enum RemuxError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension RemuxError {
-    /// Runs what reads.
+    /// Runs code that reads, and converts its errors.
     static func ofInput<Result>(
         _ body: () throws(InputError) -> Result
     ) throws(RemuxError) -> Result {
         do throws(InputError) { return try body() } catch { throw .input(error) }
     }
 
-    /// Runs what writes.
+    /// Runs code that writes, and converts its errors.
     public static func ofOutput<Result>(
         _ body: () throws(OutputError) -> Result
     ) throws(RemuxError) -> Result {

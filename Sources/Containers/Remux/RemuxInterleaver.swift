@@ -1,37 +1,39 @@
 import CamPlatform
 import CamSound
 
-/// Puts sound before the first picture that is shown later, as players read it, wherever the file has it.
+/// Puts each packet of sound before the first picture that is shown later, the order that players expect.
 ///
-/// Where recordings were joined, times restart, of the sound sometimes before the pictures, because a demuxer returns the
-/// last picture of a recording only when the next one begins.
+/// Times restart where recordings were joined. The sound may restart before the pictures, because a demuxer
+/// returns the last picture of a recording only when the next recording begins.
 struct RemuxInterleaver {
-    /// The rest of recordings that have ended.
+    /// The remaining sound of recordings that have ended.
     private var past: ArraySlice<SoundPacket> = []
     private var waiting: ArraySlice<SoundPacket> = []
     /// Sound of the next recording, whose pictures have not begun.
     private var following: ArraySlice<SoundPacket> = []
     private var restart = SoundRestart()
-    /// Whether only pictures of the current recording have come, so that sound may be of the one before.
+    /// Whether the current recording has had pictures but no sound: the next
+    /// sound may belong to the previous one.
     private var awaitsSound = false
-    /// The bytes of all that waits.
+    /// The size of all waiting sound in bytes.
     private var byteCount = 0
     /// The first picture's time.
     private var origin: Duration?
     /// The latest time of a picture of the current recording.
     private var latest: Duration?
-    /// The part that is wanted, by the time from the first picture; nil for all.
+    /// The requested part, by the time from the first picture; nil for the whole recording.
     private let range: Range<Duration>?
 
     /// More than any file has between a picture and its sound.
     private static let (mostPackets, mostBytes) = (16_384, 64 << 20)
     /// Later than any time in a file.
     private static let never = Duration.seconds(1 << 40)
-    /// Sound that is so much later than the first pictures of a recording is of the one before.
+    /// Sound that is later than the first pictures of a recording by more than this
+    /// belongs to the previous recording.
     private static let lead = Duration.seconds(1)
 
-    /// - Parameter cut: where the recording is cut, which has sound of the first of joined ones only; nil if all of it is
-    ///   wanted.
+    /// - Parameter cut: the requested part, which contains only the sound of the first of joined recordings;
+    ///   nil for the whole recording.
     init(_ cut: RemuxCut?) { range = cut.map { $0.start..<($0.end ?? Self.never) } }
 
     /// Takes sound, on the pictures' clock.
@@ -50,8 +52,8 @@ struct RemuxInterleaver {
         }
     }
 
-    /// Notes when the next picture is shown, whether it is wanted or not.
-    /// - Parameter isIDR: whether it is an IDR picture, which no earlier one follows.
+    /// Records the presentation time of the next picture, even if the picture is not in the requested part.
+    /// - Parameter isIDR: whether it is an IDR picture, which is shown after all earlier ones.
     mutating func note(_ time: Duration, isIDR: Bool) {
         origin = origin ?? time
         if isIDR, range == nil, let latest, time < latest - SoundRestart.largestStepBack { beginRecording() }
@@ -92,13 +94,13 @@ struct RemuxInterleaver {
     }
 }
 
-/// Notices where the times of sound restart, as where recordings were joined.
+/// Detects that the times of sound restart, as they do where recordings were joined.
 struct SoundRestart {
-    /// Whether they have.
+    /// Whether the times have restarted.
     private(set) var hasRestarted = false
     private var latest: Duration?
 
-    /// Times step back by less where they are rounded.
+    /// Rounding causes smaller steps back than this.
     static let largestStepBack = Duration.milliseconds(100)
 
     /// Whether there was sound.

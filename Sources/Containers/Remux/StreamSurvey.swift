@@ -2,7 +2,7 @@ import Bitstream
 import CamPlatform
 import CamSound
 
-/// What reading a recording completely reveals about it.
+/// The properties of a recording that only reading it completely shows.
 struct StreamSurvey {
     /// Pictures from the first IDR picture on.
     private(set) var pictureCount = 0
@@ -10,9 +10,10 @@ struct StreamSurvey {
     private(set) var undecodableCount = 0
     /// Pictures after it that are left out because of damage.
     private(set) var damagedCount = 0
-    /// What the first IDR picture's parameter sets state, how far the stream actually reorders, and its sound.
+    /// The stream as described by the first IDR picture's parameter sets, with its
+    /// actual reordering and its sound.
     let description: StreamDescription
-    /// What is left out of the sound, in words; nil if nothing is.
+    /// The sound that is left out, in words; nil if none is left out.
     let soundRemark: String?
 
     /// - Parameter range: the part whose sound is declared.
@@ -63,8 +64,8 @@ extension StreamParameterSets {
 
 // MARK: - Sound
 
-/// Chooses the sound that a container can declare for a part of a recording, whose format may change, as a transport
-/// stream's can: the one at the beginning of the part.
+/// Chooses the sound that a container declares for a part of a recording: the format at the beginning of the
+/// part. The format may change later in a transport stream.
 struct SoundSurvey {
     /// The sound to declare; nil if there is none so far.
     private(set) var description: SoundDescription?
@@ -78,10 +79,10 @@ struct SoundSurvey {
     /// - Parameter range: the part, from the first picture.
     init(_ range: RemuxRange) { self.range = range }
 
-    /// Notes the next packet.
+    /// Takes the next packet.
     /// - Parameters:
-    ///   - current: its format.
-    ///   - time: from the first picture.
+    ///   - current: the packet's format.
+    ///   - time: the time since the first picture.
     mutating func note(_ current: SoundDescription?, at time: Duration) {
         guard let current else { return }
         restart.note(time)
@@ -94,7 +95,7 @@ struct SoundSurvey {
         }
     }
 
-    /// What is left out, in words; nil if nothing is.
+    /// The sound that is left out, in words; nil if none is.
     var remark: String? {
         if restart.hasRestarted, range != RemuxRange() {
             return "left out: sound of recordings after the first, because times restart there; "
@@ -105,7 +106,7 @@ struct SoundSurvey {
                 + "to keep it, remux each recording by itself"
         }
         return change.map { time in
-            // Rounded up, so that the advice reaches the change.
+            // Rounded up: the suggested `--from` must not precede the change.
             let seconds = Double((time + .nanoseconds(999_999)).inMilliseconds) / 1000
             return "left out: sound from \(seconds) s on that has another format; "
                 + "to keep it, remux that part with --from \(seconds)"

@@ -104,8 +104,8 @@ struct PictureQueue {
     /// Whether more pictures wait than any encoder would cause.
     var isOverfull: Bool { waiting.count > Self.limit }
 
-    /// - Parameter time: returns the time of the next picture in presentation order, if pictures have none of
-    ///   their own.
+    /// - Parameter time: returns the time of the next picture in presentation
+    ///   order, for streams without times.
     mutating func append(
         _ picture: StreamPicture, time: (_ number: Int) throws(RemuxError) -> Duration
     ) throws(RemuxError) {
@@ -146,7 +146,8 @@ struct PictureQueue {
 
 /// Numbers pictures, which arrive in decoding order, by their place in presentation order.
 struct PresentationNumbering {
-    /// The order counts of pictures without a number, the smallest first, with their place in decoding order.
+    /// The order counts of pictures that wait for a number, the smallest first,
+    /// with their places in decoding order.
     private var waiting: [(count: Int, index: Int)] = []
     private var nextIndex = 0
     private var nextNumber = 0
@@ -156,8 +157,8 @@ struct PresentationNumbering {
     init(reordering: Int) { self.reordering = reordering }
 
     /// Takes the next picture in decoding order.
-    /// - Parameter assign: called for each picture that now gets a number, in presentation order, with its
-    ///   place in decoding order.
+    /// - Parameter assign: called with the place in decoding order and the number of each picture that gets
+    ///   its number now.
     mutating func append<Failure: Error>(
         _ order: PictureOrderCounter.Order, assign: (_ index: Int, _ number: Int) throws(Failure) -> Void
     ) throws(Failure) {

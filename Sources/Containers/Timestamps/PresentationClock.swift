@@ -15,7 +15,7 @@ public struct PresentationClock {
     public static func largestStepBack(frameDuration: Duration) -> Duration {
         min(max(frameDuration, .milliseconds(25)), .milliseconds(250)) * 4
     }
-    /// The same for a step ahead: a week, because a camera may be away for a long time.
+    /// The corresponding limit for a step ahead: a week, because a camera may be unplugged for a long time.
     static let largestStepAhead = Duration.seconds(7 * 86400)
     /// More pictures than any stream presents between two that it decodes one after the other.
     private static let windowLength = 32
@@ -25,7 +25,7 @@ public struct PresentationClock {
     private let largestStep: Duration
     /// The latest presented pictures, by their number, with their times in ticks.
     private var window: [(number: Int, time: Int64)] = []
-    /// Added to a capture time, gives the time on the recording's clock.
+    /// Converts capture times to the recording's clock by addition.
     private var offset = Duration.zero
     /// The recording's time at the picture with the highest number.
     private var latest = Duration.zero
@@ -67,7 +67,8 @@ public struct PresentationClock {
         return time
     }
 
-    /// The time since the first picture of something else, which the same clock has stamped; nil for what was before.
+    /// The time since the first picture of a timestamp on the pictures' clock, for example of sound; nil for
+    /// earlier timestamps.
     func recordingTime(at timestamp: Instant) -> Duration? {
         let time = Duration.nanoseconds(timestamp.nanoseconds) + offset
         return window.isEmpty || time < .zero ? nil : time
@@ -128,13 +129,13 @@ struct PresentationOrder {
         held.reserveCapacity(self.reordering + 1)
     }
 
-    /// Takes the next time, and returns the smallest if more are held than can be out of order.
+    /// Inserts the next time. Returns the smallest time once no smaller one can follow.
     mutating func insert(_ time: Int64) -> Int64? {
         held.insert(time, at: held.firstIndex { $0 > time } ?? held.endIndex)
         return held.count > reordering ? held.removeFirst() : nil
     }
 
-    /// Removes and returns the smallest of the times that are still held.
+    /// Removes and returns the smallest time; nil if none is left.
     mutating func removeFirst() -> Int64? { held.isEmpty ? nil : held.removeFirst() }
 }
 
@@ -183,7 +184,8 @@ struct PacketClock {
     /// The nominal duration of a picture in ticks.
     var frameTicks: Int64 { presentation.frameTicks }
 
-    /// The presentation time of something else that was captured, as if by the same clock; nil before the first picture.
+    /// The presentation time of a capture time on the pictures' clock, for example of sound; nil before the
+    /// first picture.
     func time(at timestamp: Instant) -> Duration? { presentation.recordingTime(at: timestamp) }
 
     /// The times of the next picture in decoding order.
@@ -216,15 +218,15 @@ public final class SharedPacketClock {
 
 // MARK: - Sound
 
-/// Converts times of sound to a container's ticks, which increase strictly: what is for a time that has its sound is left
-/// out.
+/// Converts times of sound to a container's ticks, which increase strictly: a packet whose time is already
+/// taken is left out.
 struct SoundTicks {
     private let ticksPerSecond: Int64
     private var latest: Int64?
 
     init(ticksPerSecond: Int64) { self.ticksPerSecond = ticksPerSecond }
 
-    /// The time of the next packet, in ticks; nil if it is not later than that of the last one.
+    /// The time of the next packet, in ticks; nil if the previous packet has the same time or a later one.
     /// - Parameter time: since the first picture.
     mutating func ticks(_ time: Duration) -> Int64? {
         let ticks = count(time)

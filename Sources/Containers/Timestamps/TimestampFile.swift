@@ -6,7 +6,7 @@ import Glibc
 /// Reads a file in mkvmerge's "timestamp format v2": a header, then one picture's time per line, in
 /// milliseconds, in presentation order.
 ///
-/// Blank lines and further lines with `#` are skipped. The header's older form, "timecode", is accepted, too.
+/// Blank lines and further lines with `#` are skipped. The older header with "timecode" is accepted, too.
 /// Memory use is bounded, whatever the file.
 public final class TimestampFile {
     private let file: InputFile
