@@ -79,7 +79,9 @@ public final class RecordingOutput: @unchecked Sendable {
         report: @escaping @Sendable (OutputEvent) -> Void = { _ in }
     ) {
         let sink = plan.sink
-        (name, choice, recovers, receivers) = (sink.name, plan.choice, sink.recovers, (sink as? BroadcastSink)?.receivers)
+        (name, choice, recovers, receivers) = (
+            sink.name, plan.choice, sink.recovers, (sink as? BroadcastSink)?.receivers
+        )
         folder = plan.choice.standingFolder.flatMap(Folder.absolute)
         (self.patience, self.report) = (patience, report)
         stage = WriteStage(
@@ -212,7 +214,8 @@ public final class RecordingOutput: @unchecked Sendable {
         RecordingOutcome.Output(
             name: name, choice: choice, delivery: delivery, waits: counters[.waits], latency: latency,
             // The writer still uses an abandoned sink.
-            segments: isAbandoned ? nil : (stage.sink as? any SegmentedSink)?.segments, receivers: receivers, error: error)
+            segments: isAbandoned ? nil : (stage.sink as? any SegmentedSink)?.segments, receivers: receivers,
+            error: error)
     }
 
     /// The access units written so far. If a live output waits for receivers, only those that receivers took.

@@ -29,11 +29,18 @@ let package = Package(
             dependencies: ["CamPictures", "CV4L2", "CYUV", "CamPlatform"]),
         .target(
             name: "Encoder",
-            dependencies: ["CamAcceleration", "CamPictures", "Bitstream", "CamPlatform", "CVAAPI", "CFFmpeg", "CGlyphs", "CYUV"]),
-        .target(name: "CamConversion", dependencies: ["CamAcceleration", "CamPictures", "CamPlatform", "CFFmpeg"]),
+            dependencies: [
+                "CamAcceleration", "CamPictures", "Bitstream", "CamPlatform", "CVAAPI", "CFFmpeg", "CGlyphs",
+                "CYUV",
+            ]),
+        .target(
+            name: "CamConversion", dependencies: ["CamAcceleration", "CamPictures", "CamPlatform", "CFFmpeg"]),
         .target(
             name: "Decoder",
-            dependencies: ["CamAcceleration", "CamPictures", "CamConversion", "Bitstream", "CamPlatform", "CVAAPI", "CFFmpeg", "CScale"]),
+            dependencies: [
+                "CamAcceleration", "CamPictures", "CamConversion", "Bitstream", "CamPlatform", "CVAAPI",
+                "CFFmpeg", "CScale",
+            ]),
         .target(
             name: "Peers", path: "Peers",
             linkerSettings: [

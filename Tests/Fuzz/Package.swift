@@ -29,7 +29,8 @@ let package = Package(
     targets: [
         .target(name: "CV4L2"),
         .target(name: "CamPictures", dependencies: ["CV4L2", "CamPlatform"], swiftSettings: instrumented),
-        .target(name: "Bitstream", dependencies: ["CamPictures", "CamPlatform"], swiftSettings: instrumented),
+        .target(
+            name: "Bitstream", dependencies: ["CamPictures", "CamPlatform"], swiftSettings: instrumented),
         .target(name: "CVAAPI", linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
         .target(name: "CFFmpeg", linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
         .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
@@ -43,11 +44,15 @@ let package = Package(
             name: "CamAcceleration", dependencies: ["CamPlatform", "CVAAPI", "CFFmpeg"],
             swiftSettings: instrumented),
         .target(
-            name: "CamConversion", dependencies: ["CamAcceleration", "CamPictures", "CamPlatform", "CFFmpeg"],
+            name: "CamConversion",
+            dependencies: ["CamAcceleration", "CamPictures", "CamPlatform", "CFFmpeg"],
             swiftSettings: instrumented),
         .target(
             name: "Decoder",
-            dependencies: ["CamAcceleration", "CamPictures", "CamConversion", "Bitstream", "CamPlatform", "CVAAPI", "CFFmpeg", "CScale"],
+            dependencies: [
+                "CamAcceleration", "CamPictures", "CamConversion", "Bitstream", "CamPlatform", "CVAAPI",
+                "CFFmpeg", "CScale",
+            ],
             swiftSettings: instrumented),
         .target(name: "FuzzSupport", dependencies: ["Bitstream"], swiftSettings: instrumented),
     ]
