@@ -23,7 +23,7 @@ public protocol EncoderProvider: AnyObject {
     func open(_ watch: CallWatch) throws(EncoderError) -> any PictureEncoder
 
     /// Changes the rate: in the open encoder if it can, otherwise in those opened from now on. An average
-    /// replaces a constant quantiser or quality, and a lower maximum. If no encoder accepts the rate, the old
+    /// replaces a constant quantizer or quality, and a lower maximum. If no encoder accepts the rate, the old
     /// one stays.
     /// - Returns: whether the open encoder can continue; otherwise open another.
     func change(_ change: RateChange) -> Bool

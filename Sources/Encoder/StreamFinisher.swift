@@ -195,7 +195,7 @@ struct ParameterSetAmender: Sendable {
         return Array(UnsafeBufferPointer(start: amended.extradata, count: Int(amended.extradata_size)))
     }
 
-    /// The VUI's colours and frame rate.
+    /// The VUI's colors and frame rate.
     private func usageOptions(_ codec: Codec) -> [(String, String)] {
         // A frame is two ticks in H.264 (E.2.1, num_units_in_tick), one in H.265 (E.3.1).
         let ticks = codec == .h264 ? 2 : 1

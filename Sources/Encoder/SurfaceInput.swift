@@ -31,7 +31,7 @@ final class SurfaceInput: EncoderInput {
     private var sharing: SharedPictures?
     private var sharingRecord: (record: SharingRecord, session: InputSession)?
     private(set) var readsBuffer = false
-    /// Those whose rows below a JPEG's last MCUs are grey.
+    /// Those whose rows below a JPEG's last MCUs are gray.
     private var clearedSurfaces: Set<VASurfaceID> = []
 
     /// How pictures are made and uploaded, if that is not obvious.

@@ -107,7 +107,7 @@ final class SurfaceWriter {
         }
     }
 
-    /// Makes the rows of a surface from one on grey; the others may have any content afterwards.
+    /// Makes the rows of a surface from one on gray; the others may have any content afterwards.
     func clear(_ surface: VASurfaceID, from row: Int) throws(EncoderError) {
         let mapping = try map(surface)
         for (plane, rows) in [

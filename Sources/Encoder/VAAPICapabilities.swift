@@ -122,7 +122,7 @@ extension VAAPICapabilities {
         packedHeaders = PackedHeader.allCases.filter { (values[2] ?? 0) & UInt32($0.bit) != 0 }
         maximumSlices = Int(clamping: values[3] ?? 1)
         // Reference frames in list 1; a driver that predicts from the past only (iHD's H.265) has some there
-        // for generalised P pictures.
+        // for generalized P pictures.
         let looksAhead = values[5].map { $0 & UInt32(VA_PREDICTION_DIRECTION_FUTURE) != 0 } ?? true
         hasBPictures = (values[4] ?? 0) >> 16 != 0 && looksAhead
         let limits = Self.surfaceLimits(display, profile.vaProfile, entryPoint)
@@ -170,7 +170,7 @@ extension VAAPICapabilities {
         return limits
     }
 
-    /// A driver that names no mode has constant quantisers only (`va.h`, VAConfigAttribRateControl).
+    /// A driver that names no mode has constant quantizers only (`va.h`, VAConfigAttribRateControl).
     private static func modes(_ bits: UInt32?) -> Set<RateControl.Mode> {
         let known: [(Int32, RateControl.Mode)] = [
             (VA_RC_CBR, .cbr), (VA_RC_VBR, .vbr), (VA_RC_CQP, .cqp), (VA_RC_ICQ, .icq), (VA_RC_QVBR, .qvbr),

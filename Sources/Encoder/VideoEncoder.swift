@@ -16,7 +16,7 @@ public final class VideoEncoder: PictureEncoder {
     public let notes: [EncoderNote]
     /// The coded picture's size: the camera's after its treatment, rounded up to even.
     public let size: PictureSize
-    /// The colours that the stream declares.
+    /// The colors that the stream declares.
     public let color: ColorEncoding
     /// The shape of its pixels; nil for square ones.
     var pixelAspect: PixelAspect? { properties.pixelAspect }

@@ -90,7 +90,7 @@ struct BaselineJPEG {
         Int(bytes[place]) << 8 | Int(bytes[place + 1])
     }
 
-    /// Whether it has the quantisation table with that number.
+    /// Whether it has the quantization table with that number.
     func hasQuantization(_ number: Int) -> Bool { knownQuantization >> number & 1 == 1 }
 
     // MARK: Frame header

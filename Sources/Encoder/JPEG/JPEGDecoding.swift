@@ -26,7 +26,7 @@ final class JPEGDecoding {
     private var compared = 0
     private var telling = 0
 
-    /// Comparisons until a GPU is trusted. Grey pictures say little, but a camera at night has no others.
+    /// Comparisons until a GPU is trusted. Gray pictures say little, but a camera at night has no others.
     private static let wantedComparisons = (telling: 3, all: 30)
     /// Pictures in a row that are not for the GPU: at first the camera's are of another kind, later it is a bad cable.
     private static let patience = (first: 3, later: 30)
@@ -229,7 +229,7 @@ public enum JPEGWay: String, Sendable, Hashable, CaseIterable {
 /// a row of chroma may be either of the two that it comes from, or anything between them.
 struct JPEGComparison {
     enum Result: Hashable {
-        /// Telling if the picture has light and dark, and colours.
+        /// Telling if the picture has light and dark, and colors.
         case same(isTelling: Bool)
         /// With how they differ.
         case different(String)

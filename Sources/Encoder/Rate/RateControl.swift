@@ -6,7 +6,7 @@ public enum RateControl: Sendable, Hashable, CustomStringConvertible {
     case constantBitRate(rate: Int, window: Double)
     /// `rate` bits a second on average, never more than `maximum` over `window` seconds.
     case variableBitRate(rate: Int, maximum: Int, window: Double)
-    /// The same quantiser for every picture, 0 (best) … 51.
+    /// The same quantizer for every picture, 0 (best) … 51.
     case constantQuantizer(Int)
     /// The same visible quality for every picture, 1 (best) … 51: VA-API's ICQ, x264's CRF.
     case constantQuality(Int)
@@ -116,7 +116,7 @@ public struct RateControlRequest: Sendable, Hashable {
     public var maximumBitRate: Int?
     /// Seconds over which the maximum holds.
     public var window = 1.0
-    /// Constant quantiser, 0 … 51.
+    /// Constant quantizer, 0 … 51.
     public var quantizer: Int?
     /// Constant quality, 1 … 51.
     public var quality: Int?

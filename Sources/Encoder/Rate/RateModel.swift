@@ -3,7 +3,7 @@ import Bitstream
 /// The limits that a rate control promises, and the bucket that enforces them.
 ///
 /// A bucket of rate r and size b lets a window W carry r · W + b, which therefore must equal the maximum R ·
-/// W. If b has no room for a keyframe of noise at the coarsest quantiser, the window carries r · W and that
+/// W. If b has no room for a keyframe of noise at the coarsest quantizer, the window carries r · W and that
 /// keyframe.
 struct RateModel: Sendable, Hashable {
     /// Nil if every picture gets the bits that it needs.
@@ -180,7 +180,7 @@ public struct RatePromise: Sendable, Hashable {
 
 /// How well a kind of encoder holds a rate. Measured; `scripts/bench rate` shows the result.
 struct RateTraits: Sendable, Hashable {
-    /// Bits a pixel of a keyframe of noise at the coarsest quantiser that the encoder goes to, without headers.
+    /// Bits a pixel of a keyframe of noise at the coarsest quantizer that the encoder goes to, without headers.
     var noiseBitsPerPixel: Double
     /// The share of its buffer that is hidden from the encoder, because it overruns it.
     var hiddenShare = 0.0
@@ -192,7 +192,7 @@ struct RateTraits: Sendable, Hashable {
     /// The bucket's rate as a share of the maximum if quality is constant.
     var qualityRateShare: Double
 
-    /// libx264 obeys its buffer exactly, and drops coefficients beyond the quantiser 51.
+    /// libx264 obeys its buffer exactly, and drops coefficients beyond the quantizer 51.
     static let x264 = RateTraits(noiseBitsPerPixel: 0.22, qualityRateShare: 5.0 / 6)
 
     /// libx265 codes rows in parallel and learns too late how large the previous rows became. It follows
@@ -203,7 +203,7 @@ struct RateTraits: Sendable, Hashable {
     /// Bits of a keyframe of noise with its parameter sets and headers: the encoder cannot produce less.
     func noiseKeyframe(area: Int) -> Double { noiseBitsPerPixel * Double(area) + 2000 }
 
-    /// Drivers: noise as libx264 and libx265 code it at the quantiser 51, the highest of both standards. How
+    /// Drivers: noise as libx264 and libx265 code it at the quantizer 51, the highest of both standards. How
     /// hardware treats its buffer is up to the driver; its output is measured.
     static func driver(_ codec: Codec) -> RateTraits {
         RateTraits(

@@ -151,7 +151,7 @@ final class SharedPictures {
 /// Rows are copied before they are looked at: a GPU's memory may be slow to read.
 struct SharedComparison {
     enum Result: Hashable {
-        /// Telling if the picture has light and dark, and colours.
+        /// Telling if the picture has light and dark, and colors.
         case same(isTelling: Bool)
         case different
     }

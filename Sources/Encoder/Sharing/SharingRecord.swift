@@ -135,7 +135,7 @@ final class SharingVerdict {
     /// How many of their pictures were compared.
     private var compared = 0
 
-    /// Grey pictures say little, but a camera at night has no others.
+    /// Gray pictures say little, but a camera at night has no others.
     static let mostComparisons = 10
 
     private enum State { case open, shared, copied }
