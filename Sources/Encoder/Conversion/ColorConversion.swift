@@ -59,6 +59,8 @@ struct Recoloring {
     }
 }
 
+// MARK: - From RGB
+
 /// Converts RGB of three or four bytes a pixel directly to the target encoding, with 15-bit coefficients: at
 /// most one step from the exact result. Chroma is computed from the mean color of each 2×2 block.
 final class RGBReader: PictureReader {
@@ -133,6 +135,8 @@ extension color_weights {
             blue: Int16(fixedBlue), bias: Int32(offset * scale) + 16384)
     }
 }
+
+// MARK: - Coefficients
 
 extension ColorEncoding.Matrix {
     /// The weights of red and blue in luma (H.273, table 4).

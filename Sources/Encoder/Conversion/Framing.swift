@@ -80,8 +80,8 @@ public struct Framing: Sendable, Hashable {
 }
 
 extension PixelAspect {
-    /// Whether pictures of this size are at least a pixel wide and high with square pixels: players such as ffmpeg reject
-    /// other shapes (`av_image_check_sar`).
+    /// Whether pictures of this size would be at least one pixel wide and high with square pixels: players
+    /// such as ffmpeg reject other shapes (`av_image_check_sar`).
     fileprivate func canShow(_ size: PictureSize) -> Bool {
         width < height ? size.width * width >= height : size.height * height >= width
     }
@@ -100,6 +100,8 @@ extension Framing: CustomStringConvertible {
         return options.compactMap { $0 }.joined(separator: " ")
     }
 }
+
+// MARK: - Cropping
 
 /// A part of a camera's picture, in the camera's orientation.
 public struct CropRectangle: Sendable, Hashable, CustomStringConvertible {
@@ -147,6 +149,8 @@ extension Int {
     /// The number rounded down to a possible even side of a picture.
     var evenAtLeast2: Int { Swift.max(2, self & ~1) }
 }
+
+// MARK: - Orientation
 
 /// One of the eight orientations of a picture: columns and rows transposed, then either or both reversed.
 struct Orientation: Sendable, Hashable {

@@ -54,6 +54,8 @@ struct SourcePlane {
     func from(row number: Int) -> SourcePlane { SourcePlane(row(number), stride: stride) }
 }
 
+// MARK: - Planar formats
+
 /// The number of luma samples per chroma sample, across and down.
 struct Subsampling: Hashable {
     let horizontal: Int
@@ -187,6 +189,8 @@ final class FullHeightSemiPlanarReader: PictureReader {
     }
 }
 
+// MARK: - Packed formats
+
 /// YUYV, UYVY and YVYU. Chroma becomes the rounded mean of two rows.
 final class PackedReader: PictureReader {
     private let order: PixelFormat.Packed422
@@ -241,6 +245,8 @@ final class PackedReader: PictureReader {
             Int32(first.stride), second.base, Int32(second.stride), Int32(band.width), Int32(band.rows))
     }
 }
+
+// MARK: - Chroma
 
 /// Resamples planar chroma of any subsampling to 4:2:0.
 ///

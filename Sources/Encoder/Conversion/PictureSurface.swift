@@ -111,6 +111,8 @@ public struct PictureSurface {
 /// The number of chroma samples along `count` luma samples in 4:2:0.
 func half(_ count: Int) -> Int { (count + 1) / 2 }
 
+// MARK: - Bands
+
 /// The rows of a picture that a band covers. Bands of a picture that is turned upside down may begin at odd
 /// rows, so luma and chroma have separate ranges.
 struct BandPlace {
@@ -220,6 +222,8 @@ extension UnsafeMutablePointer<UInt8> {
     }
 }
 
+// MARK: - Memory
+
 /// Owns the memory of one converted picture.
 final class PictureMemory {
     /// The picture in this memory.
@@ -263,6 +267,8 @@ final class PictureMemory {
         try PictureMemory(surface.size, paddedTo: surface.paddedSize, layout: surface.layout)
     }
 }
+
+// MARK: - Sources that need no conversion
 
 /// The planes of a source that a software encoder reads directly, without conversion or copy.
 public struct PassthroughLayout: Sendable, Hashable {

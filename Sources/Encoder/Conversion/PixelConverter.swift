@@ -112,6 +112,8 @@ public final class PixelConverter {
     }
 }
 
+// MARK: - Slots
+
 /// A slot for one converted picture, which another thread may fill while the encode thread encodes the
 /// previous picture.
 ///
@@ -202,6 +204,8 @@ public final class ConversionSlot: @unchecked Sendable {
         while case .filling = state { monitor.wait() }
     }
 }
+
+// MARK: - Errors
 
 /// Why a picture could not be converted. `description` is one line.
 public enum ConversionError: Error, Sendable, Hashable, CustomStringConvertible {

@@ -144,6 +144,8 @@ private final class WholeBands {
     }
 }
 
+// MARK: - Bands of raw pictures
+
 /// A band of a raw picture in each of its planes, possibly with the rows below it. Valid as long as the
 /// picture.
 struct SourceBand {
@@ -211,6 +213,8 @@ extension PictureFormat {
         }
     }
 }
+
+// MARK: - Interlaced pictures
 
 /// Interleaves two fields, stored one after the other in each plane, into the picture's row order. It weaves
 /// one band at a time, in scratch memory that stays in the cache.
