@@ -4,8 +4,9 @@ import CamPlatform
 
 /// Opens the first encoder, among all back ends of this machine, that accepts the configuration.
 ///
-/// An encoder that failed before it produced anything is not tried again, so that a GPU that opens but does
-/// not encode is replaced by the next one. One that did produce something may only have been reset.
+/// An encoder that failed before it produced anything is not tried again: the next encoder replaces a GPU
+/// that opens but does not encode. An encoder that produced something may only have been reset, and is tried
+/// again.
 public final class BackendEncoderProvider: EncoderProvider {
     public var choice: EncoderChoice? {
         guard let opened else { return nil }
@@ -23,23 +24,23 @@ public final class BackendEncoderProvider: EncoderProvider {
     private var provenConfiguration: EncoderConfiguration?
     private var source: PictureFormat
     private let inputs: SharedInputs
-    /// Why drivers are no longer used; nil as long as they are.
+    /// Why drivers are no longer used; nil while they are in use.
     private var givingUpReason: String?
     private var current: (label: String, waitsForDriver: Bool, progress: EncoderProgress)?
-    /// Whether something else is to blame for the failure of the encoder in use.
+    /// Whether the failure of the encoder in use has another possible cause.
     private var isExcused = false
     private var failedLabels: [String] = []
     private var provenLabels: Set<String> = []
-    /// Shared by all of its successive encoders.
+    /// Shared by all successive encoders of this provider.
     private let regulator = RateRegulator()
     /// The encoder in use; nil if the camera encodes.
     private weak var openEncoder: VideoEncoder?
 
-    /// Creates one provider for each configuration; their codecs differ. Encoders that take pictures in the
-    /// same form share them. Nothing is opened yet.
+    /// Creates one provider for each configuration; their codecs differ. Encoders with the same input format
+    /// share converted pictures. Opens nothing yet.
     /// - Parameters:
-    ///   - treatment: what happens to the pictures of all of them.
-    ///   - sharedSurfaces: what the camera writes into; nil if nothing is shared with it.
+    ///   - treatment: the treatment of all encoders' pictures.
+    ///   - sharedSurfaces: the GPU memory that the camera writes into; nil if nothing is shared.
     public static func providers(
         _ request: EncoderRequest, configurations: [EncoderConfiguration], source: PictureFormat,
         treatment: PictureTreatment = PictureTreatment(), sharedSurfaces: SharedSurfaces? = nil
@@ -69,7 +70,7 @@ public final class BackendEncoderProvider: EncoderProvider {
 
     public var codec: Codec { configuration.codec }
 
-    /// The bits a second that the requested level allows; nil if none was requested.
+    /// The maximum rate of the requested level in bits a second; nil if no level was requested.
     public var highestBitRate: Int? {
         guard let level = configuration.level, let profile = opened?.details?.profile else { return nil }
         return level.maximumBitRate(for: profile, codec: codec)
@@ -95,7 +96,7 @@ public final class BackendEncoderProvider: EncoderProvider {
         }
         provenConfiguration = provenConfiguration ?? configuration
         configuration.rateControl = changed
-        // It is closed to change the rate, so whether it produced anything does not count.
+        // The encoder is closed for the new rate, so its progress does not count.
         current = nil
         return false
     }
@@ -104,15 +105,15 @@ public final class BackendEncoderProvider: EncoderProvider {
         self.source = source
         inputs.follow(source)
         regulator.followAnotherSource()
-        // It is closed because the source changed, so whether it produced anything does not count.
+        // The encoder is closed for the new source, so its progress does not count.
         current = nil
     }
 
     public func discardSharedState() { inputs.renew() }
 
     public func noteFailure() {
-        // Then the encoder is not to blame, as far as is known: it is opened again, without JPEG on its GPU, or with copies
-        // of the pictures. With several codecs each encoder has that excuse.
+        // JPEG decoding or shared memory may have caused the failure. The encoder is opened again, without
+        // JPEG on its GPU or with copies of the pictures. With several codecs, this applies to each encoder.
         if let openEncoder, inputs.current.blameExtras(of: openEncoder.input) { isExcused = true }
     }
 
@@ -155,7 +156,7 @@ public final class BackendEncoderProvider: EncoderProvider {
         judge()
         let selection = try select(inputs.current, watch)
         let encoder = selection.encoder
-        // The outputs prepare for as many, so later encoders make no more.
+        // The outputs prepare for this number of B pictures, so later encoders must not exceed it.
         let bFrames = configuration.bFrames ?? encoder.bFrames
         configuration.bFrames = bFrames
         provenConfiguration?.bFrames = bFrames
@@ -181,7 +182,7 @@ public final class BackendEncoderProvider: EncoderProvider {
         }
     }
 
-    /// Changes nothing in the provider before the driver has answered.
+    /// Opens an encoder. The provider's state does not change before the driver has answered.
     private func select(
         _ inputs: EncoderInputs, _ watch: CallWatch
     ) throws(EncoderError) -> OpenedEncoder {
@@ -194,8 +195,8 @@ public final class BackendEncoderProvider: EncoderProvider {
                 failedLabels: failedLabels))
     }
 
-    /// In ticks of the watchdog. A driver may have to load and compile a lot; a service manager must allow
-    /// more time than this.
+    /// The time for opening an encoder, in ticks of the watchdog. A driver may load and compile a lot; a
+    /// service manager must allow more time than this.
     private static let openingPatience = 15
 }
 
@@ -209,13 +210,13 @@ private final class SharedInputs {
         current = inputs
     }
 
-    /// All inputs have one format: the first provider that has another one replaces the inputs for all.
+    /// All inputs have one format: the first provider with a new format replaces the inputs for all.
     func follow(_ source: PictureFormat) {
         if source !== self.source { renew() }
         self.source = source
     }
 
-    /// Encoders that are opened from now on share nothing with those before.
+    /// Encoders opened from now on share nothing with earlier ones.
     func renew() { current = current.successor() }
 }
 

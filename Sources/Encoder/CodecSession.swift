@@ -5,7 +5,7 @@ import CamPlatform
 
 /// An open libavcodec encoder, released exactly once.
 ///
-/// Used by one thread. libavcodec allocates inside for each picture; nothing here does.
+/// Used by one thread. Only libavcodec allocates memory per picture.
 struct CodecSession: ~Copyable {
     let context: UnsafeMutablePointer<AVCodecContext>
     private let packet: UnsafeMutablePointer<AVPacket>
@@ -13,9 +13,9 @@ struct CodecSession: ~Copyable {
     private let connection: VADisplayConnection?
 
     /// - Parameters:
-    ///   - options: the encoder's private options; it must know each of them.
+    ///   - options: the encoder's private options. An unknown option is an error.
     ///   - connection: the connection to the encoder's driver; nil for software.
-    ///   - configure: sets what must be set before the encoder opens.
+    ///   - configure: sets the context's fields before the encoder opens.
     init(
         name: String, options: [(String, String)], on connection: VADisplayConnection? = nil,
         configure: (UnsafeMutablePointer<AVCodecContext>) throws(EncoderError) -> Void
@@ -26,7 +26,7 @@ struct CodecSession: ~Copyable {
         }
         var allocated = avcodec_alloc_context3(codec)
         var packet = av_packet_alloc()
-        // A driver that hangs holds it forever.
+        // A hanging driver keeps the context and the packet forever.
         var isTaken = false
         defer {
             if !isTaken {
@@ -54,10 +54,10 @@ struct CodecSession: ~Copyable {
         self.connection = connection
     }
 
-    /// In seconds; a software encoder takes a small fraction of one.
+    /// The time that opening may take, in seconds; a software encoder takes a small fraction of a second.
     private static let softwarePatience = 15
 
-    /// Why the encoder does not open; nil if it does.
+    /// Opens the encoder, and returns the reason if that fails.
     private static func open(
         _ context: UnsafeMutablePointer<AVCodecContext>, _ codec: UnsafePointer<AVCodec>,
         on connection: VADisplayConnection?
@@ -68,7 +68,7 @@ struct CodecSession: ~Copyable {
             return result >= 0 ? nil : LibavMessage.reason(result)
         }
         if let connection { return try connection.encodingCall(open) }
-        // libavcodec opens many encoders under one lock: a driver that hangs meanwhile blocks all others.
+        // libavcodec opens many encoders under one lock, so a hanging driver blocks all others.
         guard let outcome = WatchedThread().run(patience: softwarePatience, open) else {
             throw EncoderError(.hung)
         }
@@ -82,19 +82,19 @@ struct CodecSession: ~Copyable {
             avcodec_free_context(&context)
             av_packet_free(&packet)
         }
-        // If another thread hangs in the driver while holding a lock, this call may hang, too.
+        // This call may hang, too, if another thread hangs in the driver and holds its lock.
         if let connection { try? connection.call(close) } else { close() }
     }
 
-    /// Parameter sets that the encoder provided when it opened, in Annex B form; may be empty.
+    /// The parameter sets that the encoder provided on opening, in Annex B form; may be empty.
     var extradata: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: context.pointee.extradata, count: Int(context.pointee.extradata_size))
     }
 
-    /// Hands a picture over; nil says that no more will come.
+    /// Sends a picture to the encoder; nil ends the stream.
     ///
-    /// Every packet must have been received before, so that the picture is taken at once and its memory is
-    /// free again when this returns.
+    /// Receive every packet before: the encoder then takes the picture at once, and its memory is free after
+    /// the call.
     func send(_ frame: UnsafeMutablePointer<AVFrame>?) throws(EncoderError) {
         cffmpeg_clear_log()
         let result = avcodec_send_frame(context, frame)
@@ -103,7 +103,7 @@ struct CodecSession: ~Copyable {
         }
     }
 
-    /// The next coded picture, valid until the next call; nil if there is none yet, or no more.
+    /// Returns the next coded picture, valid until the next call; nil if none is ready, or at the end.
     func receive() throws(EncoderError) -> UnsafeMutablePointer<AVPacket>? {
         cffmpeg_clear_log()
         let result = avcodec_receive_packet(context, packet)
@@ -116,7 +116,7 @@ struct CodecSession: ~Copyable {
 }
 
 extension UnsafeMutablePointer<AVCodecContext> {
-    /// Sets the fields that mean the same to every libavcodec encoder.
+    /// Sets the fields that have the same meaning for every libavcodec encoder.
     func configure(_ properties: SessionProperties, _ rates: SessionRates) {
         pointee.width = Int32(properties.size.width)
         pointee.height = Int32(properties.size.height)
@@ -132,7 +132,7 @@ extension UnsafeMutablePointer<AVCodecContext> {
         pointee.colorspace = AVColorSpace(UInt32(properties.color.matrix.rawValue))
         pointee.color_primaries = AVColorPrimaries(UInt32(properties.color.primaries))
         pointee.color_trc = AVColorTransferCharacteristic(UInt32(properties.color.transfer))
-        // libavcodec counts from 1; 0 is unspecified.
+        // libavcodec counts sitings from 1; 0 means unspecified.
         pointee.chroma_sample_location = AVChromaLocation(UInt32(properties.chromaSiting.rawValue) + 1)
         if let aspect = properties.pixelAspect {
             pointee.sample_aspect_ratio = AVRational(num: Int32(aspect.width), den: Int32(aspect.height))

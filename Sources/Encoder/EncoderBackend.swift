@@ -1,27 +1,27 @@
 import CamPictures
 
-/// A way of encoding, such as a GPU's drivers or a library. To add one, write a type that opens a
-/// `VideoEncoder` and give it a place in `EncoderRequest.backends`.
+/// A way of encoding, such as a GPU's drivers or a library. To add a back end, write a type that opens a
+/// `VideoEncoder` and list it in `EncoderRequest.backends`.
 protocol EncoderBackend {
-    /// Whether calls into its encoders wait for a driver, which may never answer.
+    /// Whether calls into the back end's encoders wait for a driver, which may never answer.
     var waitsForDriver: Bool { get }
 
-    /// Opens the first of its encoders that accepts the configuration and has not failed before.
+    /// Opens the back end's first encoder that accepts the configuration and has not failed before.
     ///
-    /// Returns nil if there is none, and adds the reasons to the attempt. Throws if no encoder of any back
-    /// end can do it.
+    /// Returns nil if there is no such encoder, and adds the reasons to the attempt. Throws if no encoder of
+    /// any back end can satisfy the configuration.
     func open(_ attempt: inout EncoderAttempt) throws(EncoderError) -> VideoEncoder?
 }
 
-/// How to open an encoder, and the results of earlier attempts.
+/// The parameters for opening an encoder, and the failures so far.
 struct EncoderAttempt {
     let configuration: EncoderConfiguration
     let source: PictureFormat
     let inputs: EncoderInputs
     let regulator: RateRegulator
-    /// Labels of encoders that are known to fail.
+    /// The labels of encoders that are known to fail.
     let failedLabels: [String]
-    /// Why earlier ones did not open.
+    /// Why earlier encoders did not open.
     private(set) var failures: [EncoderError] = []
     /// Whether an encoder of the current back end was skipped because it had failed before.
     private(set) var hasLeftOut = false
@@ -37,13 +37,13 @@ struct EncoderAttempt {
         self.failedLabels = failedLabels
     }
 
-    /// Starts with the next back end.
+    /// Continues with the next back end.
     mutating func beginBackend() { hasLeftOut = false }
 
-    /// Notes why an encoder did not open.
+    /// Records why an encoder did not open.
     mutating func fail(_ error: EncoderError) { failures.append(error) }
 
-    /// Returns whether to skip an encoder because it has failed before, and notes that.
+    /// Returns whether to skip an encoder because it has failed before, and records the reason.
     mutating func leavesOut(_ label: String) -> Bool {
         guard failedLabels.contains(label) else { return false }
         hasLeftOut = true
@@ -60,9 +60,11 @@ struct EncoderAttempt {
     }
 }
 
+// MARK: - Opening
+
 /// An encoder that was opened, and why the others were not.
 struct OpenedEncoder {
-    /// Open, and expecting its first picture.
+    /// The open encoder, before its first picture.
     let encoder: VideoEncoder
     /// Why each encoder that would have come before it was passed over.
     let passedOver: [String]
@@ -81,7 +83,9 @@ struct OpenedEncoder {
     }
 }
 
-/// Which encoder is wanted.
+// MARK: - Request
+
+/// The user's choice of encoder.
 public struct EncoderRequest: Sendable, Hashable {
     /// Hardware, software, or either.
     public enum Preference: String, Sendable, Hashable, CaseIterable {
@@ -90,7 +94,7 @@ public struct EncoderRequest: Sendable, Hashable {
         case vaapi, software
     }
 
-    /// Which of a driver's entry points.
+    /// The choice between a driver's entry points.
     public enum LowPower: String, Sendable, Hashable, CaseIterable {
         /// EncSlice if the driver has it, otherwise EncSliceLP.
         case auto
@@ -102,15 +106,15 @@ public struct EncoderRequest: Sendable, Hashable {
 
     /// Hardware, software, or either.
     public var preference = Preference.auto
-    /// The only render node to be used; there is then no fallback to software.
+    /// The only render node to use, without a fallback to software; nil for any.
     public var renderNode: String?
-    /// Which of a driver's entry points.
+    /// The choice between a driver's entry points.
     public var lowPower = LowPower.auto
-    /// How pictures get to the GPU.
+    /// The method of uploading pictures to the GPU.
     public var upload = UploadMethod.auto
-    /// What decodes a camera's Motion JPEG.
+    /// The decoder of a camera's Motion JPEG.
     public var jpeg = JPEGWay.auto
-    /// Whether a GPU reads the camera's memory.
+    /// Whether a GPU reads the camera's pictures without a copy.
     public var zeroCopy = ZeroCopyWay.auto
 
     /// Requests the best encoder that works.
@@ -125,7 +129,8 @@ extension EncoderRequest {
         return switch preference {
         case .vaapi: [vaapi]
         case .software: [SoftwareBackend()]
-        // A render node that was named must be used, and so must the GPU where it is to decode or to read.
+        // A named render node rules out software, and so does a request that the GPU decode JPEG or read the
+        // camera's memory.
         case .auto:
             renderNode == nil && jpeg != .gpu && zeroCopy != .on ? [vaapi, SoftwareBackend()] : [vaapi]
         }

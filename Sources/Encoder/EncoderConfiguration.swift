@@ -1,27 +1,27 @@
 import Bitstream
 import CamPictures
 
-/// What a compression session produces. Each property is checked against what the chosen encoder claims to
-/// support.
+/// The requested properties of an encoder's stream. Each property is checked against the capabilities of the
+/// chosen encoder.
 public struct EncoderConfiguration: Sendable, Hashable {
     /// The coding standard.
     public var codec = Codec.h264
-    /// Nil: the best that the encoder has; of H.264 High, else Main, else Constrained Baseline.
+    /// Nil: the best profile of the encoder; for H.264 High, else Main, else Constrained Baseline.
     public var profile: Profile?
-    /// Nil: the lowest that holds the size and rate.
+    /// Nil: the lowest level for the size and rate.
     public var level: Level?
     /// Nil: CABAC if the profile allows it.
     public var entropyMode: EntropyMode?
     /// How many bits a picture gets.
     public var rateControl = RateControlRequest()
-    /// From one regular keyframe to the next.
+    /// The interval from one regular keyframe to the next.
     public var keyframeInterval = KeyframeInterval.seconds(1)
-    /// The largest number of B pictures in a row, 0 … 16; without any, output order is input order. Nil: what suits
-    /// `latency`; an encoder on a GPU makes none then.
+    /// The largest number of B pictures in a row, 0 … 16; with 0, output order is input order. Nil: a number
+    /// that suits `latency`, which is 0 on a GPU.
     public var bFrames: Int? = 0
-    /// Frames that the encoder may hold back before the first comes out; nil: what `latency` needs.
+    /// The maximum number of frames that the encoder holds back; nil: as many as `latency` needs.
     public var maximumFrameDelay: Int?
-    /// Frames a second when the stream is played, for a time lapse; nil: as captured.
+    /// The frame rate at which a time lapse is played; nil: as captured.
     public var playbackRate: FrameRate?
     /// Whether pictures may be held back.
     public var latency = Latency.realtime
@@ -32,7 +32,7 @@ public struct EncoderConfiguration: Sendable, Hashable {
     /// The stream's matrix; nil: the source's.
     public var colorMatrix: ColorEncoding.Matrix?
 
-    /// A live recording with everything else left open.
+    /// A live recording with all other properties open.
     public init() {}
 
     /// The profiles for 8-bit 4:2:0: H.264's (A.2), and H.265's Main (A.3.2).
@@ -55,14 +55,15 @@ public struct EncoderConfiguration: Sendable, Hashable {
         public var description: String { rawValue }
     }
 
-    /// How symbols are coded: CABAC packs better, CAVLC is simpler to decode (9.2, 9.3).
+    /// The entropy coding: CABAC compresses better, CAVLC is simpler to decode (9.2, 9.3).
     public enum EntropyMode: String, Sendable, Hashable, CaseIterable { case cabac, cavlc }
 
     /// Whether delay, speed or quality matters more.
     public enum Latency: String, Sendable, Hashable, CaseIterable {
         /// Every picture comes out before the next goes in.
         case realtime
-        /// A software encoder uses all processors and may look ahead: it holds back up to two seconds, or a frame.
+        /// Software encoders use all processors and may look ahead. They hold back up to two seconds, or one
+        /// frame if a frame lasts longer.
         case throughput
         /// The encoder may look ahead, use several threads and hold pictures back.
         case quality
@@ -70,7 +71,7 @@ public struct EncoderConfiguration: Sendable, Hashable {
 }
 
 extension EncoderConfiguration {
-    /// Refuses properties that no encoder can combine, whatever the source. Opens nothing.
+    /// Throws for properties that no encoder can combine, for any source. Opens nothing.
     public func refuseContradictions() throws(EncoderError) {
         if let profile, !profile.isDefined(in: codec) {
             throw EncoderError(
@@ -85,10 +86,10 @@ extension EncoderConfiguration {
         try refuseRates()
     }
 
-    /// Refuses pictures that the level, or any level, does not allow, as far as they are known.
+    /// Throws for pictures that the requested level, or every level, forbids.
     /// - Parameters:
-    ///   - size: of the pictures.
-    ///   - rate: nil if the source decides; the slowest rate is then assumed.
+    ///   - size: the size of the pictures.
+    ///   - rate: the frame rate; nil if the source decides, which assumes the slowest rate.
     public func refuseBeyondLevel(_ size: PictureSize, at rate: FrameRate?) throws(EncoderError) {
         guard let slowest = rate ?? FrameRate(1, 86400) else { return }
         let pictures = rate.map { "\(size) at \($0) frames a second" } ?? "\(size)"
@@ -118,7 +119,8 @@ extension EncoderConfiguration {
         }
     }
 
-    /// Also used if an encoder's own profile lacks the feature, so that both cases read the same.
+    /// The error for a feature that needs a higher profile, whether the user or the encoder chose the
+    /// profile.
     static func needsMain(_ feature: String) -> EncoderError {
         EncoderError(
             .contradiction(
@@ -135,7 +137,7 @@ extension EncoderConfiguration {
 }
 
 extension Level {
-    /// Refuses a bit rate that the level does not allow.
+    /// Throws for a bit rate that the level forbids.
     func refuse(
         bitRate: Int, profile: EncoderConfiguration.Profile, codec: Codec
     ) throws(EncoderError) {

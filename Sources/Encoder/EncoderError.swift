@@ -14,9 +14,9 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         case noDriver(node: String, detail: String)
         /// A call into the node's driver, while an encoder was opened, did not return.
         case driverHangs(node: String)
-        /// Properties that no encoder can have together.
+        /// Properties that no encoder can combine.
         case contradiction(String)
-        /// A property that the encoder does not have.
+        /// A property that the encoder does not support.
         case unsupported(String)
         /// libavcodec or the driver refused to open a session.
         case openFailed(encoder: String, detail: String)
@@ -51,7 +51,7 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         self.init(kind)
     }
 
-    /// What can be done about it.
+    /// How a recording recovers from an error.
     public enum Recovery: Sendable, Equatable {
         case skipFrame
         /// Close the session and open a new one; its first frame is an IDR.
@@ -62,10 +62,10 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
     /// The cause.
     public let kind: Kind
 
-    /// An error of that kind.
+    /// Creates an error of a kind.
     public init(_ kind: Kind) { self.kind = kind }
 
-    /// What can be done about this one.
+    /// How a recording recovers from this error.
     public var recovery: Recovery {
         switch kind {
         case .damagedPicture, .beforeIDR: .skipFrame
@@ -107,13 +107,13 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
         }
     }
 
-    /// Software has nothing to fall back on.
+    /// The next step after a failure; only a GPU's encoder has software as an alternative.
     private static func nextStep(_ encoder: String) -> String {
         [X264.name, X265.name].contains(encoder)
             ? "leave out coding options, or try another --size or --codec" : "try --encoder software"
     }
 
-    /// The cause alone, for the line that says why an encoder was passed over or given up.
+    /// The cause without a next step, for lines that say why an encoder was passed over or given up.
     public var reason: String {
         switch kind {
         case .nodePermissionDenied(let node, let group):
@@ -139,7 +139,7 @@ extension VADisplayConnection {
         }
     }
 
-    /// Makes a call into the driver; if it hangs, throws an encoder error.
+    /// Makes a call into the driver, or throws an encoder error if the call hangs.
     func encodingCall<Value>(_ call: @escaping () -> Value) throws(EncoderError) -> Value {
         do throws(RenderNodeError) {
             return try self.call(call)

@@ -4,32 +4,32 @@ import CamAcceleration
 import CamPictures
 import Synchronization
 
-/// The inputs of a recording's encoders. Encoders that take the same form share an input, so that each
-/// picture is converted once for all of them.
+/// The inputs of a recording's encoders. Encoders with the same input format share an input, which converts
+/// each picture once for all of them.
 ///
-/// Belongs to one thread at a time. Inputs live as long as an encoder that uses them.
+/// Used by one thread at a time. An input lives as long as an encoder uses it.
 final class EncoderInputs {
     private let codecs: [Codec]
-    /// What happens to the pictures.
+    /// The treatment of all pictures.
     let treatment: PictureTreatment
-    /// What is known of render nodes, by path.
+    /// The known facts about render nodes, by path.
     private(set) var nodes: [String: NodeRecord]
     private weak var surfaces: SurfaceInput?
     private weak var memory: SoftwareInput?
-    /// What decoded Motion JPEG, throughout the recording.
+    /// Counts pictures by decoder of Motion JPEG, throughout the recording.
     let jpeg: JPEGRecord
-    /// Which pictures were not copied, throughout the recording.
+    /// Counts shared and copied pictures, throughout the recording.
     let sharing: SharingRecord
-    /// What the camera writes into; nil if nothing is shared with it.
+    /// The GPU memory that the camera writes into; nil if nothing is shared.
     private let sharedSurfaces: SharedSurfaces?
 
     /// - Parameters:
-    ///   - codecs: the codecs of all encoders that the recording will have at once.
-    ///   - treatment: what happens to the pictures.
-    ///   - nodes: what is already known about render nodes.
-    ///   - jpeg: takes note of what decodes Motion JPEG.
-    ///   - sharing: takes note of pictures that are not copied.
-    ///   - sharedSurfaces: what the camera writes into; nil if nothing is shared with it.
+    ///   - codecs: the codecs of all encoders that the recording runs at once.
+    ///   - treatment: the treatment of all pictures.
+    ///   - nodes: the facts already known about render nodes.
+    ///   - jpeg: records who decodes Motion JPEG.
+    ///   - sharing: records shared and copied pictures.
+    ///   - sharedSurfaces: the GPU memory that the camera writes into; nil if nothing is shared.
     init(
         codecs: [Codec], treatment: PictureTreatment = PictureTreatment(),
         nodes: [String: NodeRecord] = [:], jpeg: JPEGRecord = JPEGRecord(),
@@ -40,7 +40,7 @@ final class EncoderInputs {
         self.sharedSurfaces = sharedSurfaces
     }
 
-    /// New inputs that share nothing with these but what is known of render nodes, JPEG and the camera's memory.
+    /// Returns new inputs that share only the facts known about render nodes, JPEG and the camera's memory.
     func successor() -> EncoderInputs {
         EncoderInputs(
             codecs: codecs, treatment: treatment, nodes: nodes, jpeg: jpeg, sharing: sharing,
@@ -49,15 +49,15 @@ final class EncoderInputs {
 
     /// What a recording has learned about a render node.
     struct NodeRecord {
-        /// How pictures are uploaded, as determined by writing a picture and reading it back; nil before
-        /// that.
+        /// The working upload method, determined by writing a picture and reading it back; nil before that.
         var upload: UploadMethod?
-        /// The picture sizes that were checked in this way.
+        /// The picture sizes for which uploads were checked.
         var checkedSizes: Set<PictureSize> = []
-        /// Threads that hang in its driver.
+        /// The number of threads that hang in the node's driver.
         var hangs = 0
 
-        /// A node that has worked may have been reset since, so it gets more attempts.
+        /// Whether the node is no longer tried. A node that has worked may have been reset since, so it gets
+        /// more attempts.
         var isLeftOut: Bool { hangs > (upload == nil ? 0 : 2) }
     }
 
@@ -69,13 +69,14 @@ final class EncoderInputs {
         sharedSurfaces?.forget(node)
     }
 
-    /// Notes that an encoder failed. What its GPU did besides encoding may be what failed: the next one does without that,
-    /// and neither on the connection nor with the surfaces of those that have not failed yet.
-    /// - Returns: whether there was such a thing.
+    /// Records that an encoder failed. If its GPU also decoded or shared pictures, that may have been the
+    /// cause. The next encoder then does without, and does not reuse the connection or the surfaces of
+    /// encoders that still work.
+    /// - Returns: whether there is such a possible cause.
     func blameExtras(of input: any EncoderInput) -> Bool {
         guard let node = input.blameExtras() else { return false }
         sharedSurfaces?.forget(node)
-        // Another encoder may have been reopened already: this one then joins it.
+        // Another encoder may have been reopened already: this encoder then joins its input.
         if let surfaces, surfaces === input { self.surfaces = nil }
         return true
     }
@@ -101,7 +102,7 @@ final class EncoderInputs {
         let input = try SurfaceInput(
             connection: connection, source: source, treatment: treatment, size: size, color: color,
             upload: nodes[connection.node]?.upload ?? upload)
-        // An encoder that is reopened while recording is not checked again: that would take time.
+        // A reopened encoder is not checked again, to save time while recording.
         if nodes[connection.node]?.checkedSizes.contains(size) != true {
             try input.check(isChangeable: upload == .auto)
             nodes[connection.node, default: NodeRecord()].upload = upload == .auto ? input.upload : upload
@@ -121,12 +122,12 @@ final class EncoderInputs {
         return input
     }
 
-    /// Returns an input with pictures in memory, in a form that the software encoders of all codecs take.
+    /// Returns an input with pictures in memory, in a format that the software encoders of all codecs take.
     func memory(
         for source: PictureFormat, size: PictureSize, color: ColorEncoding
     ) throws(EncoderError) -> SoftwareInput {
         if let memory { return memory }
-        // The processor would read a GPU's memory, which may be slow.
+        // Software would read GPU memory, which may be slow.
         sharedSurfaces?.giveUp("software encodes")
         let input = try SoftwareInput(
             source: source, treatment: treatment, size: size, color: color,
@@ -137,59 +138,65 @@ final class EncoderInputs {
     }
 }
 
-/// Converts a camera's picture into the form that an encoder takes, once for all encoders that take that
-/// form.
+// MARK: - Inputs
+
+/// Converts a camera's picture to an encoder's input format, once for all encoders with that format.
 ///
-/// Used by the encode thread only; slots may be filled by others.
+/// Used by the encode thread only; other threads may fill slots.
 protocol EncoderInput: AnyObject {
-    /// Returns a frame with the picture, without `pts` and type. The first call converts the picture, unless it is
-    /// in the slot already; later calls return the same frame until `release`. The caller frees nothing: it is the
-    /// same AVFrame each time, and its content is only valid as long as `buffer` lives.
-    /// - Parameter number: the slot in which the picture may be.
+    /// Returns a frame with the picture, without `pts` and type. The first call converts the picture, unless
+    /// the slot already holds it; later calls return the same frame until `release`. The input owns the
+    /// AVFrame, and its content is valid only as long as `buffer` lives.
+    /// - Parameter number: the slot that may hold the picture.
     func frame(
         for buffer: borrowing PixelBuffer, in number: Int
     ) throws(EncoderError) -> UnsafeMutablePointer<AVFrame>
 
-    /// The current picture's thumbnail, until a slot is opened for another; nil if none are made.
+    /// The current picture's thumbnail, valid until a slot is opened for another picture; nil if thumbnails
+    /// are off.
     var thumbnail: LumaThumbnail? { get }
 
-    /// Whether the current picture is in the camera's buffer, which must then stay until the picture is coded.
+    /// Whether encoders read the current picture in the camera's buffer, which must then be held until the
+    /// picture is coded.
     var readsBuffer: Bool { get }
 
-    /// Returns a slot, open for another picture than the current one; nil if there is nothing to convert, or no
-    /// memory.
+    /// Returns a slot that is open for a picture other than the current one; nil if there is nothing to
+    /// convert, or no memory.
     func slot(_ number: Int) -> ConversionSlot?
 
-    /// Notes that an encoder of its pictures failed. What the GPU did for the input may be what failed: later inputs do
-    /// without that.
-    /// - Returns: the GPU's render node, if there was such a thing.
+    /// Records that an encoder of this input failed. If the GPU also decoded or shared pictures, that may
+    /// have been the cause, and later inputs do without it.
+    /// - Returns: the GPU's render node if there is such a possible cause, otherwise nil.
     func blameExtras() -> String?
 
-    /// Releases what the frame holds, after every encoder has taken it. Repeated calls have no effect.
+    /// Releases the frame's content, after every encoder has taken the picture. Repeated calls have no
+    /// effect.
     func release()
 }
 
 extension EncoderInput {
-    /// Encoders copy what they are given, by default.
+    /// By default, encoders copy their pictures.
     var readsBuffer: Bool { false }
 
-    /// Inputs do nothing besides, by default.
+    /// By default, the input uses no GPU for decoding or sharing.
     func blameExtras() -> String? { nil }
 }
 
-/// The encoders that share one input on a GPU; identifies them in a recording's records.
+// MARK: - Sessions
+
+/// Identifies the encoders that share one input on a GPU, in a recording's records.
 ///
-/// Any thread may use it: a thread that hung in a driver may continue after its encoder was replaced.
+/// Safe to use from any thread: a thread that hung in a driver may continue after its encoder was replaced.
 final class InputSession: Sendable {
-    /// Its GPU's render node.
+    /// The GPU's render node.
     let node: String
     private let isUsed = Atomic<Bool>(false)
 
     init(on node: String) { self.node = node }
 
-    /// Whether the GPU has done something besides encoding for them, which may be why they fail.
+    /// Whether the GPU has decoded JPEG or read shared memory for the encoders, which may be why they fail.
     var mayBeBlamed: Bool { isUsed.load(ordering: .sequentiallyConsistent) }
 
-    /// Notes such a use of the GPU.
+    /// Records such a use of the GPU.
     func noteUse() { isUsed.store(true, ordering: .sequentiallyConsistent) }
 }

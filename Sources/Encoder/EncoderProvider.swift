@@ -9,7 +9,7 @@ public protocol EncoderProvider: AnyObject {
     /// The coding standard of its encoders.
     var codec: Codec { get }
 
-    /// From one regular keyframe to the next.
+    /// The interval from one regular keyframe to the next.
     var keyframeInterval: KeyframeInterval { get }
 
     /// The encoder in use, and why others were passed over; nil before the first `open`.
@@ -22,44 +22,46 @@ public protocol EncoderProvider: AnyObject {
     /// - Parameter watch: monitors the calls into a driver.
     func open(_ watch: CallWatch) throws(EncoderError) -> any PictureEncoder
 
-    /// Changes the rate: in the open encoder if it can, otherwise in those opened from now on. An average
-    /// replaces a constant quantiser or quality, and a lower maximum. If no encoder accepts the rate, the old
-    /// one stays.
-    /// - Returns: whether the open encoder can continue; otherwise open another.
+    /// Changes the rate: in the open encoder if possible, otherwise in encoders opened from now on. An
+    /// average replaces a constant quantizer or quality, and a lower maximum. If no encoder accepts the new
+    /// rate, the old rate stays.
+    /// - Returns: whether the open encoder can continue; otherwise open another encoder.
     func change(_ change: RateChange) -> Bool
 
     /// Opens encoders for pictures of another format from now on.
     func follow(_ source: PictureFormat)
 
-    /// Notes that the open encoder failed or hung, before another is opened in its place.
+    /// Records that the open encoder failed or hung. Call it before opening a replacement.
     func noteFailure()
 
     /// Stops sharing state with open encoders, because a thread hangs in one of them.
     func discardSharedState()
 
-    /// Stops opening encoders that wait for a driver: they fail repeatedly.
-    /// - Returns: false if there is no other, or none was in use.
+    /// Stops opening encoders that wait for a driver, after repeated failures.
+    /// - Returns: false if there is no other encoder, or none of them was in use.
     func giveUpDrivers() -> Bool
 }
 
 extension EncoderProvider {
-    /// Learns nothing from it by default.
+    /// Ignores failures by default.
     public func noteFailure() {}
 }
 
+// MARK: - The chosen encoder
+
 /// An encoder that was opened.
 public struct EncoderChoice: Sendable {
-    /// Nil if the camera's own coding is used.
+    /// The encoder's properties; nil if the camera encodes.
     public let details: EncoderDetails?
     /// The name for messages.
     public let name: String
     /// Why each encoder that would have come before it was passed over.
     public let passedOver: [String]
-    /// How it was set up, if that is not obvious.
+    /// Remarks on the setup, where it is not obvious.
     public let notes: [EncoderNote]
-    /// What has decoded the camera's Motion JPEG until now; nil for other formats, and without a GPU.
+    /// Who decoded the camera's Motion JPEG so far; nil for other formats, and without a GPU.
     public let jpeg: JPEGOutcome?
-    /// Which pictures a GPU has read in the camera's memory until now; nil without a GPU.
+    /// How many pictures a GPU has read in place so far; nil without a GPU.
     public let sharing: SharingOutcome?
 
     /// Describes an encoder by its name.
@@ -80,13 +82,13 @@ public struct EncoderChoice: Sendable {
 public struct EncoderDetails: Sendable, Hashable {
     /// The coding standard.
     public let codec: Codec
-    /// libavcodec's name for it: `h264_vaapi`, `hevc_vaapi`, `libx264` or `libx265`.
+    /// The encoder's name in libavcodec: `h264_vaapi`, `hevc_vaapi`, `libx264` or `libx265`.
     public let implementation: String
-    /// Nil if it does not run on one.
+    /// The GPU's render node; nil for software.
     public let renderNode: String?
-    /// What the driver calls itself; nil without one.
+    /// The driver's name for itself; nil without a driver.
     public let driver: String?
-    /// VA-API's way into the hardware; nil for other interfaces and for software.
+    /// The VA-API entry point; nil for software.
     public let entryPoint: VAAPICapabilities.EntryPoint?
     /// The coded pictures' size.
     public let size: PictureSize
@@ -94,7 +96,8 @@ public struct EncoderDetails: Sendable, Hashable {
     public let profile: EncoderConfiguration.Profile
     /// How many bits a picture gets.
     public internal(set) var rateControl: RateControl
-    /// Whether it works on one processor, where it could use several with `--slices` or `--latency throughput`.
+    /// Whether the encoder uses one processor but could use several with `--slices` or `--latency
+    /// throughput`.
     public let isSingleThreaded: Bool
 
     init(
@@ -127,7 +130,7 @@ public struct EncoderDetails: Sendable, Hashable {
 public struct EncoderNote: Sendable, Hashable, CustomStringConvertible {
     /// The sentence.
     public let description: String
-    /// Whether the user requested something else.
+    /// Whether the encoder deviates from the user's request.
     public let contradictsRequest: Bool
 
     init(_ description: String, contradictsRequest: Bool) {
@@ -136,17 +139,19 @@ public struct EncoderNote: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
+// MARK: - The encoded stream
+
 /// The properties that an open encoder's stream declares.
 public struct EncodedStream: Sendable {
-    /// The picture as it is shown.
+    /// The size of the shown picture.
     public let size: PictureSize
-    /// Nominal frames a second.
+    /// The nominal frame rate.
     public let frameRate: FrameRate
-    /// The same for a time lapse, whose frames follow each other at that rate; nil for one that plays as captured.
+    /// The frame rate of a time lapse, at which frames are played; nil for a stream that plays as captured.
     public let playbackRate: FrameRate?
     /// Range, matrix, primaries and transfer.
     public let color: ColorEncoding
-    /// Nil for square pixels.
+    /// The shape of the pixels; nil for square pixels.
     public let pixelAspect: PixelAspect?
     /// The largest number of B pictures in a row.
     public let bFrames: Int
@@ -159,7 +164,7 @@ public struct EncodedStream: Sendable {
         self.bFrames = bFrames
     }
 
-    /// Describes what an encoder makes of pictures in a source's format.
+    /// Describes an encoder's stream of pictures in a source's format.
     init(of source: PictureFormat, by encoder: VideoEncoder, bFrames: Int, playbackRate: FrameRate?) {
         (size, pixelAspect, color) = (encoder.size, encoder.pixelAspect, encoder.color)
         frameRate = playbackRate ?? source.frameRate

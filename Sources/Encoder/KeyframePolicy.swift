@@ -3,13 +3,12 @@ import CamPlatform
 
 /// Decides which frames become IDR: the regular ones of an interval, and any requested frame.
 ///
-/// Frames are counted from 0 on a grid that never moves, neither by a request nor by an encoder's restart.
-/// Time is counted from the previous keyframe, whatever caused it, so that lost frames do not stretch the
-/// interval.
+/// An interval in frames counts from frame 0, on a grid that neither requests nor restarts move. An interval
+/// in time counts from the previous keyframe of any kind, so lost frames do not stretch it.
 public struct KeyframePolicy: Sendable {
-    /// The distance of regular keyframes.
+    /// The interval of regular keyframes.
     public let interval: KeyframeInterval
-    /// The number of frames encoded so far, which is the next one's number.
+    /// The number of encoded frames, which is the next frame's number.
     public private(set) var frameNumber = 0
     /// When the latest keyframe was captured; nil before the first.
     private var latestKeyframe: Instant?
@@ -19,8 +18,8 @@ public struct KeyframePolicy: Sendable {
 
     /// Decides how the next frame is coded.
     /// - Parameters:
-    ///   - timestamp: when it was captured.
-    ///   - frameDuration: nominal time from one frame to the next.
+    ///   - timestamp: the frame's capture time.
+    ///   - frameDuration: the nominal time from one frame to the next.
     public func kind(at timestamp: Instant, frameDuration: Duration) -> FrameKind {
         isRequested || isRegular(at: timestamp, frameDuration: frameDuration) ? .idr : .automatic
     }
@@ -30,33 +29,34 @@ public struct KeyframePolicy: Sendable {
         guard let latestKeyframe else { return true }
         if let frames = interval.frames, frameNumber.isMultiple(of: frames) { return true }
         guard let duration = interval.duration else { return false }
-        // Clocks jitter: a frame that is a hair early would make every other interval a frame longer. Some go
-        // backwards; what counts then is how far.
+        // Clocks jitter: a frame slightly early would make every other interval a frame longer. If a clock
+        // goes backwards, the distance counts.
         return (timestamp - latestKeyframe).magnitude >= (duration - frameDuration / 4).magnitude
     }
 
-    /// Makes the next frame an IDR, in addition to the regular ones: on a user's request, after a restart.
+    /// Makes the next frame an IDR, in addition to the regular keyframes.
     public mutating func request() { isRequested = true }
 
-    /// An encoder took the next frame.
-    /// - Parameter timestamp: when it was captured.
+    /// Advances to the next frame, after an encoder took this one.
+    /// - Parameter timestamp: the capture time of the frame that the encoder took.
     public mutating func advance(_ kind: FrameKind, at timestamp: Instant) {
         if kind == .idr { latestKeyframe = timestamp }
         frameNumber += 1
         isRequested = false
     }
 
-    /// The encoder failed. Frames it never returned do not count; the next frame is an IDR.
-    /// - Parameter encodedFrames: how many came out since the beginning.
+    /// Restarts after an encoder failed. Frames that the encoder never returned do not count; the next frame
+    /// is an IDR.
+    /// - Parameter encodedFrames: the number of frames that came out since the beginning.
     public mutating func restart(after encodedFrames: Int) {
         frameNumber = encodedFrames
         isRequested = true
     }
 }
 
-/// How an encoder is to code a frame.
+/// The requested coding of a frame.
 public enum FrameKind: Sendable, Hashable {
-    /// The encoder chooses.
+    /// The encoder chooses the kind.
     case automatic
     /// An instantaneous decoding refresh: decoding can start here (H.264 clause 3.69).
     case idr

@@ -6,7 +6,7 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
     /// Ten times the level's number: 41 for 4.1.
     let tenfold: Int
 
-    /// Reads `4`, `4.1`; nil for a level that neither standard has.
+    /// Reads `4` or `4.1`; nil for a level that neither standard defines.
     public init?(_ text: String) {
         let levels = Codec.allCases.flatMap(Self.all)
         guard let level = levels.first(where: { $0.description == text || "\($0).0" == text }) else {
@@ -25,7 +25,7 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The lowest level that holds pictures of that size at that rate.
+    /// The lowest level that allows pictures of a size at a rate.
     static func lowest(for size: PictureSize, at rate: FrameRate, codec: Codec) -> Level? {
         all(codec).first { $0.holds(size, at: rate, codec: codec) }
     }
@@ -42,7 +42,7 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the codec has such a level.
+    /// Whether the codec defines this level.
     func isDefined(in codec: Codec) -> Bool { Self.all(codec).contains(self) }
 
     /// Whether H.265 has no coding tree blocks of 16 lines at this level (A.4.1).
@@ -56,8 +56,7 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether pictures of that size at that rate stay within the level; false if the codec has no such
-    /// level.
+    /// Whether the level allows pictures of a size at a rate; false if the codec does not define the level.
     func holds(_ size: PictureSize, at rate: FrameRate, codec: Codec) -> Bool {
         switch codec {
         case .h264:
@@ -98,8 +97,8 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Slices in a picture: MaxSliceSegmentsPerPicture of H.265's table A.8. H.264 limits them by more than the
-    /// level, and far above the rates here.
+    /// The maximum number of slices in a picture: MaxSliceSegmentsPerPicture of H.265's table A.8. H.264's
+    /// limit depends on more than the level, and lies far above camrec's 32 slices.
     private func maximumSlices(_ codec: Codec) -> Int {
         switch codec {
         case .h264: .max

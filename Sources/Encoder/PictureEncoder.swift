@@ -3,60 +3,59 @@ import CamPictures
 
 /// Encodes pictures to access units.
 ///
-/// `encode` a picture, take `nextAccessUnit` until there is none, and `drain` at the end. Encoders of one
-/// recording may share a picture's converted form, so `releasePicture` tells each when all of them have
-/// encoded it. Everything is called from one thread, the encode thread.
+/// Call `encode` with a picture, then `nextAccessUnit` until it returns nil, and `drain` at the end. Encoders
+/// of one recording may share a converted picture; `releasePicture` tells each encoder that all of them have
+/// encoded it. Call everything from one thread, the encode thread.
 public protocol PictureEncoder: AnyObject {
     /// Whether a call waits for a driver, which may never answer.
     var waitsForDriver: Bool { get }
 
-    /// The limits that the stream's rate observes; nil if nothing can be promised.
+    /// The limits that the stream's rate observes; nil if there is no promise.
     var ratePromise: RatePromise? { get }
 
     /// Which rates can be changed while the stream is coded.
     var rateChanges: RateChanges { get }
 
-    /// Whether the camera's frame rate no longer matches the open session, so that a new session at the next
-    /// keyframe would hold the bit rate better.
+    /// Whether the camera's frame rate no longer matches the open session. A new session at the next keyframe
+    /// would then hold the bit rate better.
     var wantsAnotherSession: Bool { get }
 
     /// Uses other rates from the next picture on, without a keyframe.
-    /// - Returns: false if that requires another session.
+    /// - Returns: false if the change requires another session.
     func changeRates(to request: RateControlRequest) -> Bool
 
-    /// Brings a picture into the form that the encoder takes; `encode` with the same picture follows.
+    /// Converts a picture to the encoder's input format. Call `encode` with the same picture next.
     /// - Parameter slot: the slot into which another thread may have converted it.
     func prepare(_ buffer: borrowing PixelBuffer, in slot: Int) throws(EncoderError)
 
-    /// A small luma picture of the prepared picture as the source has it; nil if none are made. Valid between `prepare`
-    /// and `slot`.
+    /// The thumbnail of the prepared picture before its treatment, or nil if thumbnails are off. Valid
+    /// between `prepare` and `slot`.
     var thumbnail: LumaThumbnail? { get }
 
     /// Returns a slot in which another thread may convert the next picture while this one is encoded; nil if
-    /// that would bring nothing. Called after `prepare` and before `encode`.
+    /// that would save no time. Call it after `prepare` and before `encode`.
     func slot(_ number: Int) -> ConversionSlot?
 
-    /// Encodes a picture. Every access unit must have been taken before, by calling `nextAccessUnit` until it
-    /// gives nil.
-    /// - Parameter frameNumber: the picture's place in the recording.
+    /// Encodes a picture. Take every access unit first, by calling `nextAccessUnit` until it returns nil.
+    /// - Parameter frameNumber: the picture's number in the recording.
     func encode(
         _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int
     ) throws(EncoderError)
 
-    /// Called when every encoder has encoded the picture, or never will, before its buffer is freed.
+    /// Releases the picture, after every encoder has encoded or skipped it, and before its buffer is freed.
     func releasePicture()
 
-    /// Gives back what it holds of a camera's buffers, and holds none any more: it hangs, or nobody uses what it codes.
+    /// Releases all camera buffers and holds no more, because the encoder hangs or its output is unused.
     func giveBuffersBack()
 
-    /// The next coded picture in its final form; nil if there is none ready.
+    /// Returns the next coded picture in its final form; nil if none is ready.
     func nextAccessUnit() throws(EncoderError) -> AccessUnit?
 
-    /// Signals that no more pictures follow; `nextAccessUnit` then returns what is held back.
+    /// Ends the stream; `nextAccessUnit` then returns the pictures that the encoder held back.
     func drain() throws(EncoderError)
 }
 
-/// Which rates of a stream can be changed while it is coded. Its average always can, if necessary in another
+/// The rates that can change while a stream is coded. The average can always change, if necessary in another
 /// session.
 public struct RateChanges: OptionSet, Sendable {
     public let rawValue: Int
@@ -65,9 +64,9 @@ public struct RateChanges: OptionSet, Sendable {
 
     /// The average changes without a keyframe.
     public static let averageInPlace = RateChanges(rawValue: 1)
-    /// There is a maximum, which can be changed.
+    /// The maximum can change.
     public static let maximum = RateChanges(rawValue: 2)
-    /// It changes without a keyframe.
+    /// The maximum changes without a keyframe.
     public static let maximumInPlace = RateChanges(rawValue: 4)
 }
 
@@ -79,17 +78,17 @@ extension PictureEncoder {
     public func giveBuffersBack() {}
     public var waitsForDriver: Bool { false }
 
-    /// Nil by default: the rate of a camera's own stream is not camrec's to choose.
+    /// Nil by default: camrec does not control the rate of a camera's own stream.
     public var ratePromise: RatePromise? { nil }
     public var rateChanges: RateChanges { [] }
     public var wantsAnotherSession: Bool { false }
     public func changeRates(to request: RateControlRequest) -> Bool { false }
 }
 
-/// Passes a camera's own H.264 on without re-encoding, brought into the guaranteed shape.
+/// Passes a camera's own H.264 on without re-encoding, in the guaranteed shape.
 ///
-/// The camera decides about keyframes: requests have no effect. Pictures that cannot be decoded, because
-/// they come before the first IDR or refer to one that was lost, are left out up to the next IDR.
+/// The camera places keyframes; requests have no effect. Undecodable pictures, before the first IDR or after
+/// a loss, are skipped up to the next IDR.
 public final class PassthroughEncoder: PictureEncoder {
     private var finisher = StreamFinisher(
         codec: .h264, encoder: "the camera", slicesPerPicture: nil, amender: nil, skipsToFirstIDR: true)
@@ -109,7 +108,7 @@ public final class PassthroughEncoder: PictureEncoder {
         do {
             finished = try finisher.finish(buffer.payload, frame)
         } catch {
-            // Another session would get the same bytes; the next IDR may fix it.
+            // Another session would get the same bytes; the next IDR may be intact.
             finisher.expectIDR()
             throw EncoderError(.damagedPicture(error.description))
         }

@@ -1,38 +1,39 @@
 import CamPictures
 
-/// What happens to a camera's pictures before they are encoded.
+/// The treatment of a camera's pictures before they are encoded: framing, overlay and thumbnails.
 public struct PictureTreatment: Sendable, Hashable {
-    /// What part is encoded, and how it lies.
+    /// The part that is encoded, and its orientation and size.
     public var framing = Framing()
     /// A text in each picture; nil for none.
     public var overlay: Overlay?
-    /// Whether each picture leaves a thumbnail behind (`PictureEncoder.thumbnail`), which changes nothing about it.
+    /// Whether each picture gets a thumbnail (`PictureEncoder.thumbnail`). Thumbnails do not change the
+    /// picture.
     public var leavesThumbnails = false
 
-    /// Nothing.
+    /// Leaves pictures unchanged.
     public init() {}
 
-    /// Whether pictures are encoded as they are.
+    /// Whether pictures are encoded unchanged.
     public var isPlain: Bool { framing.isPlain && overlay == nil }
 
-    /// The options that ask for it.
+    /// The command-line options for this treatment.
     var options: String {
         let overlay = overlay == nil ? nil : "--overlay"
         return [framing.isPlain ? nil : "\(framing)", overlay].compactMap { $0 }.joined(separator: " ")
     }
 
-    /// Makes a converter for each of an encoder's places for pictures.
+    /// Makes the converters of a stream, one for each picture that an encoder's input holds.
     public struct Converters {
         let source: PictureFormat
         let layout: PictureSurface.Layout
         let color: ColorEncoding
         let framing: Framing
         let makesThumbnails: Bool
-        /// Shared by all of them.
+        /// The overlay's design, which all converters share.
         let design: OverlayDesign?
 
-        /// Why a GPU cannot decode these pictures in place of the processor, as it would change nothing else about them;
-        /// nil if it can.
+        /// Why a GPU cannot decode these pictures instead of the processor; nil if it can. A GPU only
+        /// decodes, without any treatment.
         var obstacleToJPEG: String? {
             if design != nil { return "--overlay is drawn by the processor" }
             if !framing.isPlain { return "\(framing) is done by the processor" }
@@ -40,7 +41,7 @@ public struct PictureTreatment: Sendable, Hashable {
             return source.color == color ? nil : "colours are changed by the processor"
         }
 
-        /// Why a GPU cannot read these pictures where the camera wrote them; nil if it can.
+        /// Why a GPU cannot read these pictures in the camera's memory; nil if it can.
         var obstacleToSharing: String? {
             if !source.isShareable {
                 return "a GPU reads only NV12, YUYV and UYVY of even size, and this is \(source.pixelFormat)"
@@ -51,7 +52,7 @@ public struct PictureTreatment: Sendable, Hashable {
             return source.color == color ? nil : "colours are changed in a copy"
         }
 
-        /// Returns another converter, with everything that it does not share.
+        /// Returns another converter, which shares only the overlay's design.
         public func next() throws(ConversionError) -> PixelConverter {
             try PixelConverter(
                 source: source, layout: layout, color: color, framing: framing, overlay: design,
@@ -59,8 +60,8 @@ public struct PictureTreatment: Sendable, Hashable {
         }
     }
 
-    /// Returns what makes the converters of a stream.
-    /// - Throws: if the source's pictures do not have that framing, or there is no such font.
+    /// Returns the converters of a stream.
+    /// - Throws: if the framing does not fit the source's pictures, or the font is missing.
     public func converters(
         of source: PictureFormat, layout: PictureSurface.Layout, color: ColorEncoding
     ) throws(EncoderError) -> Converters {

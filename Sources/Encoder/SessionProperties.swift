@@ -1,12 +1,12 @@
 import Bitstream
 import CamPictures
 
-/// A configuration resolved for one encoder and one source: nothing is left open.
+/// A configuration resolved for one encoder and one source, with every property decided.
 struct SessionProperties: Sendable {
     let codec: Codec
     let size: PictureSize
     let frameRate: FrameRate
-    /// A time lapse's; its frames follow each other at that rate.
+    /// The frame rate of a time lapse, at which frames are played; nil for a stream that plays as captured.
     let playbackRate: FrameRate?
     let color: ColorEncoding
     let chromaSiting: ChromaSiting
@@ -15,7 +15,7 @@ struct SessionProperties: Sendable {
     let level: Level?
     let entropyMode: EncoderConfiguration.EntropyMode
     var rateControl: RateControl
-    /// How the rate control holds its rates.
+    /// The bucket and the promise of the rate control.
     var rateModel: RateModel
     let keyframeInterval: KeyframeInterval
     let bFrames: Int
@@ -25,7 +25,7 @@ struct SessionProperties: Sendable {
     let notes: [EncoderNote]
     private let limits: Limits
 
-    /// What an encoder of any kind can do.
+    /// The capabilities of an encoder.
     struct Limits {
         var encoder: String
         var profiles: [EncoderConfiguration.Profile]
@@ -34,13 +34,14 @@ struct SessionProperties: Sendable {
         var minimumSize: PictureSize?
         var maximumSlices: Int
         var hasBPictures: Bool
-        /// The driver divides rows into slices as it likes, so their number may differ from the request.
+        /// Whether the driver chooses the rows of each slice, so the number of slices may differ from the
+        /// request.
         var roundsSlices = false
-        /// B frames where none are requested and pictures may wait.
+        /// The number of B frames if the request leaves it open and pictures may be held back.
         var preferredBFrames = 0
-        /// The fewest frames that it holds back for a number of B frames and slices.
+        /// The minimum number of frames held back for a number of B frames and slices.
         var leastFrameDelay: @Sendable (_ bFrames: Int, _ slices: Int) -> Int = { bFrames, _ in bFrames }
-        /// How well it holds a rate.
+        /// The measured properties of the rate control.
         var rateTraits: RateTraits
     }
 
@@ -80,21 +81,22 @@ struct SessionProperties: Sendable {
         self.notes = notes
     }
 
-    /// The frames to look ahead at most if speed matters: those of a second, unless fewer may be held back.
+    /// The maximum lookahead in frames if speed matters: one second, or the maximum frame delay if that is
+    /// less.
     var frameBudget: Int { Self.frameBudget(maximumFrameDelay, frameRate) }
 
     private static func frameBudget(_ maximumFrameDelay: Int?, _ frameRate: FrameRate) -> Int {
         min(maximumFrameDelay ?? .max, max(1, Int(min(frameRate.framesPerSecond, 1000))))
     }
 
-    /// The longest group of pictures, in frames. Only camrec places keyframes: if time decides, an encoder's
-    /// own keyframe must not come first when a camera delivers slightly more than its nominal rate.
+    /// The longest group of pictures, in frames. Only camrec places keyframes. For an interval in time, the
+    /// encoder's own keyframe must not come first when a camera delivers slightly more than its nominal rate.
     var framesInGroup: Int {
         let frames = keyframeInterval.frames(framesPerSecond: frameRate.framesPerSecond)
         return keyframeInterval.duration == nil ? frames : frames + frames / 4 + 2
     }
 
-    /// The same with the currently requested rates.
+    /// Resolves other requested rates for the same session.
     func changingRates(to request: RateControlRequest) throws(EncoderError) -> (RateControl, RateModel) {
         var notes: [EncoderNote] = []
         return try Self.rates(
@@ -123,7 +125,7 @@ struct SessionProperties: Sendable {
             framesInGroup: keyframeInterval.frames(framesPerSecond: frameRate.framesPerSecond),
             traits: limits.rateTraits)
         if let shortfall = model.shortfall {
-            // CBR allows either ten per cent or one keyframe.
+            // CBR allows an excess of either ten percent or one keyframe.
             notes.append(EncoderNote(shortfall, contradictsRequest: control.mode != .cbr))
         }
         return (control, model)
@@ -136,8 +138,8 @@ struct SessionProperties: Sendable {
         return color
     }
 
-    /// 4:2:0 has no odd sizes and the SPS crops in steps of two (7.4.2.1.1): the last column or row is
-    /// doubled rather than lost.
+    /// 4:2:0 has no odd sizes, and the SPS crops in steps of two (7.4.2.1.1), so an odd size is rounded up:
+    /// the last column or row is doubled.
     private static func size(
         of size: PictureSize, limits: Limits, notes: inout [EncoderNote]
     ) throws(EncoderError) -> PictureSize {
@@ -197,7 +199,7 @@ struct SessionProperties: Sendable {
         return wanted
     }
 
-    /// The B frames that leave room for the rest of what is held back.
+    /// The number of B frames that leaves room for other held-back frames.
     private static func suitableBFrames(
         _ configuration: EncoderConfiguration, _ frameRate: FrameRate, profile: EncoderConfiguration.Profile,
         limits: Limits
@@ -269,7 +271,7 @@ struct SessionProperties: Sendable {
 }
 
 extension Codec {
-    /// The bit rate if none is requested: H.265 needs a good third less for the same picture.
+    /// The bits per pixel if no rate is requested: H.265 needs 40 % less for the same picture.
     fileprivate var bitsPerPixel: Double {
         switch self {
         case .h264: 0.1
@@ -277,8 +279,8 @@ extension Codec {
         }
     }
 
-    /// Rows of blocks in a picture; a slice has at least one: macroblocks of 16, coding tree blocks of up to
-    /// 64.
+    /// The number of rows of blocks in a picture, which bounds the number of slices. Macroblocks have 16
+    /// lines, coding tree blocks up to 64.
     fileprivate func blockRows(_ size: PictureSize) -> Int {
         switch self {
         case .h264: (size.height + 15) / 16

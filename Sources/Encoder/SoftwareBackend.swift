@@ -3,7 +3,7 @@ import CFFmpeg
 import CamPictures
 import CamPlatform
 
-/// libx264 and libx265.
+/// The back end of libx264 and libx265.
 struct SoftwareBackend: EncoderBackend {
     /// A software encoder may take as long as it needs.
     var waitsForDriver: Bool { false }
@@ -21,7 +21,7 @@ struct SoftwareBackend: EncoderBackend {
         }
     }
 
-    /// libavcodec's name for the codec's encoder.
+    /// The name of the codec's encoder in libavcodec.
     static func name(_ codec: Codec) -> String {
         switch codec {
         case .h264: X264.name
@@ -46,7 +46,7 @@ struct SoftwareBackend: EncoderBackend {
                 minimumSize: codec == .hevc ? PictureSize(16, 16) : nil,
                 maximumSlices: codec == .h264 ? 32 : X265.maximumSlices(try framing.size(of: source.size)),
                 hasBPictures: true,
-                // libx265 needs a lookahead for them.
+                // libx265 needs a lookahead for B frames.
                 preferredBFrames: codec == .h264 ? 3 : 0,
                 leastFrameDelay: codec == .h264 ? X264.leastFrameDelay : X265.leastFrameDelay,
                 rateTraits: codec == .h264 ? .x264 : .x265))
@@ -87,7 +87,7 @@ extension RateControl {
     /// The options of libx264 and libx265 for a fixed quality.
     var softwareOptions: [(String, String)] {
         switch self {
-        // For them 0 means lossless, which the profiles that camrec requests do not have.
+        // For both libraries, 0 means lossless, which camrec's profiles do not allow.
         case .constantQuantizer(let quantizer): [("qp", "\(max(1, quantizer))")]
         case .constantQuality(let quality), .qualityVariableBitRate(let quality, _, _, _):
             [("crf", "\(quality)")]
@@ -96,16 +96,18 @@ extension RateControl {
     }
 }
 
+// MARK: - Available encoders
+
 /// A software encoder that this machine's libavcodec was built with.
 public struct SoftwareEncoder: Sendable {
-    /// libavcodec's name for it.
+    /// The encoder's name in libavcodec.
     public let name: String
-    /// Its coding standard.
+    /// The coding standard.
     public let codec: Codec
-    /// Best first.
+    /// The supported profiles, best first.
     public let profiles: [EncoderConfiguration.Profile]
 
-    /// All of them.
+    /// Returns all available software encoders.
     public static func all() -> [SoftwareEncoder] {
         Codec.allCases.compactMap { codec in
             let name = SoftwareBackend.name(codec)
@@ -116,6 +118,8 @@ public struct SoftwareEncoder: Sendable {
         }
     }
 }
+
+// MARK: - libx264
 
 /// The options for libx264.
 enum X264 {
@@ -137,11 +141,10 @@ enum X264 {
         return options + properties.rateControl.softwareOptions
     }
 
-    /// Only camrec places keyframes (no scene cuts, no open GOPs), and a picture is one slice: zerolatency
-    /// would make one for each thread.
+    /// Only camrec places keyframes (no scene cuts, no open GOPs). zerolatency would make a slice for each
+    /// thread.
     private static func parameters(_ properties: SessionProperties) -> String {
-        // Declares a constant frame rate; otherwise x264 would hold a frame back to find out how long each
-        // lasts.
+        // Declares a constant frame rate; otherwise x264 would hold a frame back to measure its duration.
         var parameters = [
             "scenecut=0", "open-gop=0", "force-cfr=1", "sliced-threads=\(sharesSlices(properties) ? 1 : 0)",
         ]
@@ -152,8 +155,8 @@ enum X264 {
         return parameters.joined(separator: ":")
     }
 
-    /// The frames looked ahead, and whether a thread of its own does that, which holds back a frame more than the B
-    /// frames; nil leaves both to the preset.
+    /// The frames of lookahead, and whether a separate thread looks ahead, which holds back one frame more
+    /// than the B frames; nil leaves both to the preset.
     private static func lookahead(_ properties: SessionProperties) -> (frames: Int, hasThread: Bool)? {
         let others = heldByThreads(properties)
         switch properties.latency {
@@ -174,7 +177,8 @@ enum X264 {
         sharesSlices(properties) ? 0 : Int(threadCount(properties)) - 1
     }
 
-    /// The frames that it holds back at most if speed matters (`x264_validate_parameters`, `i_delay` in x264's encoder.c).
+    /// The maximum number of frames held back if speed matters (`x264_validate_parameters`, `i_delay` in
+    /// x264's encoder.c).
     static func mostHeldBack(_ properties: SessionProperties) -> Int {
         let (lookahead, hasThread) = lookahead(properties) ?? (0, false)
         return max(properties.bFrames, lookahead) + (hasThread ? properties.bFrames + 1 : 0)
@@ -190,15 +194,15 @@ enum X264 {
         properties.slices > 1 && 4 * properties.slices <= (properties.size.height + 15) / 16
     }
 
-    /// Whether it works on one processor, where it could use several with slices or more delay.
+    /// Whether the encoder uses one processor but could use several with slices or more delay.
     static func isSingleThreaded(_ properties: SessionProperties) -> Bool {
         properties.latency == .realtime && properties.slices == 1
     }
 
-    /// The smallest number of frames that it holds back.
+    /// The minimum number of frames held back.
     static func leastFrameDelay(bFrames: Int, slices: Int) -> Int { bFrames }
 
-    /// 0 leaves the number to x264.
+    /// The number of threads; 0 leaves the choice to x264.
     static func threadCount(_ properties: SessionProperties) -> Int32 {
         if properties.slices > 1 { return sharesSlices(properties) ? Int32(properties.slices) : 1 }
         switch properties.latency {
@@ -206,7 +210,7 @@ enum X264 {
         case .quality:
             guard let delay = properties.maximumFrameDelay else { return 0 }
             return Int32(max(1, min(16, delay - properties.bFrames + 1)))
-        // libx264 itself uses half as many again as there are processors.
+        // By default, libx264 uses 1.5 threads per processor.
         case .throughput:
             let most = (properties.maximumFrameDelay ?? .max - 1) - properties.bFrames + 1
             return Int32(max(1, min(Processors.count * 3 / 2, 16, 1 + properties.frameBudget / 3, most)))
@@ -214,10 +218,13 @@ enum X264 {
     }
 }
 
+// MARK: - libx265
+
 /// The options for libx265.
 enum X265 {
     static let name = "libx265"
-    /// In lines. With eight or more rows of coding tree units of 32 lines, libx265 holds its buffer.
+    /// The minimum height in lines for rows in parallel. With eight or more rows of coding tree units of 32
+    /// lines, libx265 respects its buffer.
     private static let smallestSharedHeight = 240
 
     static func options(_ properties: SessionProperties) -> [(String, String)] {
@@ -230,21 +237,20 @@ enum X265 {
         return options + properties.rateControl.softwareOptions
     }
 
-    /// Only camrec places keyframes, and groups are closed: forced-idr alone would leave open groups with CRA
+    /// Only camrec places keyframes, and groups are closed; forced-idr alone would leave open groups with CRA
     /// pictures.
     private static func parameters(_ properties: SessionProperties) -> String {
         var parameters = [
             "scenecut=0", "open-gop=0", "slices=\(properties.slices)",
-            // Its settings as text, 2.4 kB before each keyframe.
+            // Leaves out the settings as text, 2.4 kB before each keyframe.
             "info=0",
-            // It would print to standard error by itself; libavcodec reports failures.
+            // libx265 would print to standard error; libavcodec reports failures.
             "log-level=none",
-            // Otherwise the tier would change with the session's rates.
+            // Keeps the tier independent of the session's rates.
             "high-tier=0",
         ]
-        // Rows that are coded in parallel do not know each other's bits, which matters if there are few rows:
-        // a window had a third more than allowed. Such pictures need no second thread, unless they have
-        // several slices.
+        // Rows coded in parallel do not know each other's bits. With few rows this matters: a window exceeded
+        // its limit by a third. Such small pictures need no second thread, unless they have several slices.
         if properties.slices == 1, properties.size.height < smallestSharedHeight { parameters += ["wpp=0"] }
         if let level = properties.level {
             parameters.append("level-idc=\(level.tenfold)")
@@ -253,9 +259,9 @@ enum X265 {
         return parameters.joined(separator: ":")
     }
 
-    /// With fewer than three columns of blocks it codes no rows in parallel, and then reads out of bounds if
-    /// a picture has several slices (3.5 crashes).
-    /// Since 4.2, several slices corrupt its memory at any width (`ffmpeg -x265-params slices=4` crashes, too).
+    /// The maximum number of slices that libx265 survives. With fewer than three columns of blocks, libx265
+    /// codes no rows in parallel and reads out of bounds if a picture has several slices (3.5 crashes). Since
+    /// 4.2, several slices corrupt its memory at any width (`ffmpeg -x265-params slices=4` crashes, too).
     static func maximumSlices(_ size: PictureSize, version: String? = loadedVersion) -> Int {
         let release = (version ?? "").prefix { $0.isNumber || $0 == "." }.split(separator: ".").map {
             Int($0) ?? 0
@@ -263,8 +269,8 @@ enum X265 {
         return size.width > 2 * 64 && release.lexicographicallyPrecedes([4, 2]) ? 32 : 1
     }
 
-    /// Refuses pictures for which it crashes. From level 5 on, coding tree blocks have at least 32 lines (H.265, A.4.1);
-    /// 3.5 believes that of smaller pictures, too, whose blocks are smaller.
+    /// Refuses pictures that crash libx265. From level 5 on, coding tree blocks have at least 32 lines
+    /// (H.265, A.4.1); 3.5 assumes that for smaller pictures, too, although their blocks are smaller.
     static func refuseCrash(at level: Level?, size: PictureSize) throws(EncoderError) {
         let least = PictureSize(32, 32)
         guard let level, level.needsLargeBlocks, let least, min(size.width, size.height) < least.height else {
@@ -280,26 +286,26 @@ enum X265 {
 
     // MARK: Frames held back
 
-    // Measured with 3.5 and 4.1, at every number of B frames, lookahead and threads: without lookahead and
-    // with one thread nothing is held, or one frame if a picture has several slices; with two or more
-    // threads, one frame per thread. With lookahead, one for each frame that it looks ahead, each B frame and
-    // each thread, and two more. Lookahead must exceed the B frames.
+    // Measured with 3.5 and 4.1, for every number of B frames, lookahead and threads. Without lookahead, one
+    // thread holds no frame, or one frame if a picture has several slices; two or more threads hold one frame
+    // each. With lookahead, libx265 holds one frame for each frame of lookahead, each B frame and each
+    // thread, and two more. Lookahead must exceed the B frames.
 
-    /// The frames that lookahead holds in addition to its own, the B frames' and the threads': the two above,
-    /// and one that a race between its threads may leave behind permanently.
+    /// The frames held in addition to lookahead, B frames and threads: the two above, and one that a race
+    /// between libx265's threads may leave behind permanently.
     private static let lookaheadOverhead = 3
 
-    /// The smallest number of frames that it holds back.
+    /// The minimum number of frames held back.
     static func leastFrameDelay(bFrames: Int, slices: Int) -> Int {
         if bFrames > 0 { return 2 * bFrames + 2 + lookaheadOverhead }
         return slices > 1 ? 1 : 0
     }
 
-    /// Frames looked ahead; nil leaves the number to the preset.
+    /// The frames of lookahead; nil leaves the number to the preset.
     private static func lookahead(_ properties: SessionProperties) -> Int? {
         let least = properties.bFrames == 0 ? 0 : properties.bFrames + 1
-        // zerolatency has no lookahead of its own. With one, libx265 saves for a keyframe that it sees coming: in a
-        // buffer that a keyframe half fills, the pictures ahead of it got 150 bytes each, and 26 dB.
+        // zerolatency has no lookahead. With lookahead, libx265 saves bits for a coming keyframe: if a
+        // keyframe fills half of the buffer, the pictures before it got 150 bytes each, and 26 dB.
         guard properties.latency == .quality else { return least == 0 ? nil : least }
         guard let delay = properties.maximumFrameDelay else {
             return properties.bFrames < presetLookahead ? nil : least
@@ -311,14 +317,14 @@ enum X265 {
     /// The lookahead of the preset medium.
     private static let presetLookahead = 20
 
-    /// The frames that it holds back at most if speed matters.
+    /// The maximum number of frames held back if speed matters.
     static func mostHeldBack(_ properties: SessionProperties) -> Int {
         let threads = Int(threadCount(properties))
         return leastFrameDelay(bFrames: properties.bFrames, slices: properties.slices)
             + (threads > 1 ? threads : 0)
     }
 
-    /// Pictures that are coded at once; rows within a picture share libx265's own threads. 0 leaves the
+    /// The number of pictures coded at once; rows within a picture share libx265's own threads. 0 leaves the
     /// number to libx265.
     static func threadCount(_ properties: SessionProperties) -> Int32 {
         switch properties.latency {
@@ -327,7 +333,7 @@ enum X265 {
         case .quality: break
         }
         guard let delay = properties.maximumFrameDelay else { return 0 }
-        // Too little for any lookahead: all of it goes to threads.
+        // The delay is too small for lookahead, so threads get all of it.
         if properties.bFrames == 0, delay <= lookaheadOverhead + 1 { return Int32(max(1, delay)) }
         let room = delay - leastFrameDelay(bFrames: properties.bFrames, slices: properties.slices)
         return Int32(max(1, min(mostThreads, room / 4)))
@@ -338,6 +344,6 @@ enum X265 {
         return Int32(max(1, min(mostThreads, max(2, Processors.count / 2), properties.frameBudget - others)))
     }
 
-    /// libx265 itself uses this many on 16 processors.
+    /// libx265's default on 16 processors.
     private static let mostThreads = 5
 }

@@ -1,16 +1,17 @@
 import CFFmpeg
 import CamPictures
 
-/// Pictures for libx264 and libx265: the camera's own planes if they can read them, otherwise one conversion.
+/// Provides pictures for libx264 and libx265: the camera's own planes if the encoders can read them,
+/// otherwise one conversion.
 final class SoftwareInput: EncoderInput {
     private let picture: UnsafeMutablePointer<AVFrame>
-    /// Marks the frame's memory as reference counted; otherwise libavcodec would copy every picture. It need
-    /// not really be, because both libraries copy the picture when it is passed to them.
+    /// Marks the frame's memory as reference counted; otherwise libavcodec would copy every picture. The mark
+    /// need not be true, because both libraries copy a picture when they take it.
     private let anchor: UnsafeMutablePointer<AVBufferRef>
     private let source: Source
 
     private enum Source {
-        /// The planes of the camera's buffer, in the order that libavcodec wants.
+        /// The camera's planes, in libavcodec's order.
         case planes([Int])
         case converted(PictureTreatment.Converters)
     }
@@ -18,22 +19,22 @@ final class SoftwareInput: EncoderInput {
     private let format: PictureFormat
     private let size: PictureSize
     private var places: [MemoryPlace] = []
-    /// Reads the planes that are not converted.
+    /// Takes thumbnails of planes that are not converted.
     private var sampler: LumaSampler?
     private(set) var thumbnail: LumaThumbnail?
 
     /// Whether the frame holds the picture.
     private var isFilled = false
 
-    /// libavcodec's name for what `frame(for:)` gives.
+    /// libavcodec's pixel format of the frames that `frame(for:in:)` returns.
     let pixelFormat: AVPixelFormat
-    /// How pictures are made, if that is not obvious.
+    /// Remarks on converting pictures, where they are not obvious.
     let notes: [EncoderNote]
 
     /// - Parameters:
-    ///   - treatment: what happens to the pictures.
+    ///   - treatment: the treatment of all pictures.
     ///   - size: the coded size: the treated picture's size, rounded up to even.
-    ///   - arrangements: what every encoder accepts; I420 is among them.
+    ///   - arrangements: the arrangements that every encoder accepts, including I420.
     init(
         source format: PictureFormat, treatment: PictureTreatment, size: PictureSize, color: ColorEncoding,
         arrangements: Set<PassthroughLayout.Arrangement>
@@ -61,7 +62,7 @@ final class SoftwareInput: EncoderInput {
             ].compactMap { $0 }
         }
         (self.format, self.size) = (format, size)
-        // After what may throw: until all is set, nothing would free them.
+        // Allocated after all other throwing calls: a partly initialized object would not free them.
         guard let anchor = av_buffer_alloc(1) else { throw Self.outOfMemory }
         guard let frame = av_frame_alloc() else {
             var buffer: UnsafeMutablePointer<AVBufferRef>? = anchor
@@ -72,7 +73,7 @@ final class SoftwareInput: EncoderInput {
         frame.pointee.width = Int32(size.width)
         frame.pointee.height = Int32(size.height)
         frame.pointee.format = pixelFormat.rawValue
-        // Says now whether the format can be converted at all.
+        // Throws now if the format cannot be converted.
         if case .converted(let converters) = source { _ = try place(0, converters) }
     }
 
@@ -94,7 +95,7 @@ final class SoftwareInput: EncoderInput {
         for buffer: borrowing PixelBuffer, in number: Int
     ) throws(EncoderError) -> UnsafeMutablePointer<AVFrame> {
         if isFilled { return picture }
-        // A GPU may have read the pictures before.
+        // A GPU may have read earlier pictures, without a mapping.
         buffer.keepMapped(true)
         switch source {
         case .planes(let order):
@@ -138,7 +139,7 @@ final class SoftwareInput: EncoderInput {
     }
 
     func slot(_ number: Int) -> ConversionSlot? {
-        // Other conversions take less time than another picture's memory is worth.
+        // Faster conversions do not justify the memory of another picture.
         guard case .converted(let converters) = source, format.pixelFormat.isDecoded,
             let place = try? place(number, converters), (try? open(place)) != nil
         else { return nil }
@@ -158,7 +159,7 @@ final class SoftwareInput: EncoderInput {
         return places[number]
     }
 
-    /// Gives a place's slot memory that the encoders do not read.
+    /// Opens a place's slot on memory that the encoders do not read.
     private func open(_ place: MemoryPlace) throws(EncoderError) {
         guard !place.conversion.isOpen else { return }
         do throws(ConversionError) {
@@ -183,7 +184,7 @@ final class SoftwareInput: EncoderInput {
 }
 
 extension PixelFormat {
-    /// Whether reading it takes much longer than copying it.
+    /// Whether reading the format takes much longer than copying it.
     fileprivate var isDecoded: Bool {
         switch arrangement {
         case .jpeg, .vendor: true
@@ -192,7 +193,7 @@ extension PixelFormat {
     }
 }
 
-/// A slot with its memory: twice, if a picture is converted while the encoders read the one before.
+/// A slot and its memory: two pictures if one is converted while the encoders read the previous one.
 private final class MemoryPlace {
     let conversion: ConversionSlot
     private var current: PictureMemory
@@ -202,10 +203,10 @@ private final class MemoryPlace {
         (self.conversion, current) = (conversion, memory)
     }
 
-    /// Where the slot's picture is.
+    /// The surface of the slot's picture.
     var surface: PictureSurface { current.surface }
 
-    /// Uses the other memory if the current one is read.
+    /// Switches to the other memory if the encoders read the current one.
     func turn(from first: UnsafeMutablePointer<UInt8>?) throws(ConversionError) {
         guard current.surface.luma.base == first else { return }
         let next = if let other { other } else { try current.another() }

@@ -3,8 +3,8 @@ import CFFmpeg
 import CamAcceleration
 import CamPictures
 
-/// The last step before an access unit leaves: brings an encoder's packet into the guaranteed shape, then
-/// checks the bytes that will be written.
+/// Brings an encoder's packets into the guaranteed shape of access units, then checks the bytes that will be
+/// written.
 struct StreamFinisher {
     private let codec: Codec
     private let encoder: String
@@ -14,9 +14,9 @@ struct StreamFinisher {
     private let skipsToFirstIDR: Bool
 
     /// - Parameters:
-    ///   - slicesPerPicture: nil for any number.
-    ///   - amender: corrects the encoder's parameter sets; nil leaves them as they are.
-    ///   - skipsToFirstIDR: pictures before the first IDR are passed over; else they are an error.
+    ///   - slicesPerPicture: the required number of slices; nil for any number.
+    ///   - amender: corrects the encoder's parameter sets; nil leaves them unchanged.
+    ///   - skipsToFirstIDR: whether pictures before the first IDR are skipped; otherwise they are an error.
     init(
         codec: Codec, encoder: String, slicesPerPicture: Int?, amender: ParameterSetAmender?,
         skipsToFirstIDR: Bool = false
@@ -30,7 +30,7 @@ struct StreamFinisher {
         checker = StreamShapeChecker(codec: codec, slicesPerPicture: slicesPerPicture)
     }
 
-    /// Takes the parameter sets that an encoder returns outside its packets; many return none.
+    /// Takes the parameter sets that an encoder provides outside its packets; may be empty.
     mutating func prime(extradata: UnsafeRawBufferPointer) throws(EncoderError) {
         guard !extradata.isEmpty else { return }
         do {
@@ -40,7 +40,7 @@ struct StreamFinisher {
         }
     }
 
-    /// Requires an IDR next, because decoding must start over. Parameter sets stay known.
+    /// Requires an IDR next, because decoding must start over. Keeps the parameter sets.
     mutating func expectIDR() {
         shaper.expectIDR()
         checker = StreamShapeChecker(codec: codec, slicesPerPicture: slicesPerPicture)
@@ -69,17 +69,17 @@ struct StreamFinisher {
 /// Corrects an encoder's parameter sets to describe the stream: its size and level, and in the VUI the range,
 /// matrix, frame rate, chroma siting and pixel aspect ratio.
 ///
-/// Drivers that write their own sets omit some of these (radeonsi of Mesa 22.3 does). The rewriting is
-/// libavcodec's `h264_metadata` or `hevc_metadata` filter, applied to the sets alone and only when they
+/// Drivers that write their own sets omit some of these properties (radeonsi of Mesa 22.3). libavcodec's
+/// filter `h264_metadata` or `hevc_metadata` rewrites the sets, without the pictures, and only when the sets
 /// change.
 struct ParameterSetAmender: Sendable {
     let size: PictureSize
     let color: ColorEncoding
     let frameRate: FrameRate
     var chromaSiting = ChromaSiting.left
-    /// Nil leaves it to the encoder.
+    /// Nil leaves the pixel aspect ratio to the encoder.
     var pixelAspect: PixelAspect?
-    /// `level_idc` or `general_level_idc`; nil leaves it to the encoder.
+    /// `level_idc` or `general_level_idc`; nil leaves the level to the encoder.
     var level: Int?
 
     enum Failure: Error, CustomStringConvertible {
@@ -92,10 +92,10 @@ struct ParameterSetAmender: Sendable {
         }
     }
 
-    /// The unchanged sets if they are already right.
+    /// Returns corrected sets, or the unchanged sets if they are already right.
     func amend(_ sets: ParameterSets) throws -> ParameterSets {
         let statements = try sets.sequence.map { try Statement($0.nalUnit, codec: sets.codec) }
-        // Changes only what is wrong, because each option may add other elements to the sets.
+        // Changes only wrong elements, because each option may add further elements to the sets.
         var options = statements.allSatisfy(isRight) ? [] : usageOptions(sets.codec)
         if let level, statements.contains(where: { $0.level != level }) { options += [("level", "\(level)")] }
         options += statements.first { $0.size != size }.map(cropOptions) ?? []
@@ -105,14 +105,14 @@ struct ParameterSetAmender: Sendable {
         }
     }
 
-    /// What a sequence parameter set says about the stream.
+    /// The properties that a sequence parameter set declares.
     private struct Statement {
         let codedSize: (width: Int, height: Int)
         let size: PictureSize?
         let color: ColorEncoding?
         let frameRate: FrameRate?
         let level: Int
-        /// Left if the VUI does not say (E.2.1).
+        /// Left by default (E.2.1).
         let chromaSiting: Int
         let pixelAspect: PixelAspect?
 
@@ -149,7 +149,7 @@ struct ParameterSetAmender: Sendable {
                 == Double(rate.denominator) * Double(frameRate.numerator)
     }
 
-    /// radeonsi of Mesa 22.3 crops H.265 to its own size.
+    /// Corrects the crop: radeonsi of Mesa 22.3 crops H.265 to another size than the picture's.
     private func cropOptions(_ statement: Statement) -> [(String, String)] {
         [
             ("crop_left", "0"), ("crop_top", "0"),
@@ -176,7 +176,7 @@ struct ParameterSetAmender: Sendable {
         context.pointee.par_in.pointee.codec_id =
             parameterSets.codec == .h264 ? AV_CODEC_ID_H264 : AV_CODEC_ID_HEVC
         context.pointee.par_in.pointee.codec_type = AVMEDIA_TYPE_VIDEO
-        // av_bsf_free releases extradata with the parameters.
+        // av_bsf_free releases the parameters together with extradata.
         let padded = sets.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)
         guard let extradata = av_mallocz(padded) else { throw failed("out of memory") }
         sets.withUnsafeBytes {
@@ -195,9 +195,9 @@ struct ParameterSetAmender: Sendable {
         return Array(UnsafeBufferPointer(start: amended.extradata, count: Int(amended.extradata_size)))
     }
 
-    /// The VUI's colours and frame rate.
+    /// The filter's options for the VUI.
     private func usageOptions(_ codec: Codec) -> [(String, String)] {
-        // A frame is two ticks in H.264 (E.2.1, num_units_in_tick), one in H.265 (E.3.1).
+        // A frame lasts two ticks in H.264 (E.2.1, num_units_in_tick), one in H.265 (E.3.1).
         let ticks = codec == .h264 ? 2 : 1
         return [
             ("video_full_range_flag", color.range == .full ? "1" : "0"),

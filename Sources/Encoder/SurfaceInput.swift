@@ -3,13 +3,12 @@ import CVAAPI
 import CamAcceleration
 import CamPictures
 
-/// Pictures for the VAAPI encoders of one render node: surfaces from libavutil's pool, written once by the CPU.
-/// The next picture's is mapped before the encoder waits for the current one, so that all calls into the driver are
-/// the encode thread's.
+/// Provides pictures for the VAAPI encoders of one render node, in surfaces from libavutil's pool that the
+/// processor writes once. The next picture's surface is mapped before the encoder waits for the current
+/// picture: only the encode thread calls the driver.
 ///
-/// A surface that the driver can map is written in place. If it cannot (radeonsi 22.3 for a fresh pool
-/// surface) or does so incorrectly, the picture is written into an image of the driver's and copied to the
-/// surface.
+/// A surface that the driver can map is written in place. If mapping fails (radeonsi 22.3 for a fresh pool
+/// surface) or gives wrong pictures, the picture is written into a driver's image and copied to the surface.
 final class SurfaceInput: EncoderInput {
     let connection: VADisplayConnection
     private let frames: UnsafeMutablePointer<AVBufferRef>
@@ -22,19 +21,19 @@ final class SurfaceInput: EncoderInput {
     private var isFilled = false
     private let writer: SurfaceWriter
     private(set) var thumbnail: LumaThumbnail?
-    /// A note on how pictures are uploaded, if not in the driver's preferred way.
+    /// A note on the upload method if it is not the driver's preferred one.
     private var uploadNote: EncoderNote?
-    /// Nil if the processor decodes the camera's Motion JPEG, and for other formats.
+    /// Decodes Motion JPEG on the GPU; nil if the processor decodes, and for other formats.
     private var jpeg: JPEGDecoding?
     private var jpegRecord: (record: JPEGRecord, session: InputSession)?
-    /// Nil if every picture is copied.
+    /// Shares pictures with the camera; nil if every picture is copied.
     private var sharing: SharedPictures?
     private var sharingRecord: (record: SharingRecord, session: InputSession)?
     private(set) var readsBuffer = false
-    /// Those whose rows below a JPEG's last MCUs are grey.
+    /// The surfaces whose rows below the last MCUs of a JPEG are gray.
     private var clearedSurfaces: Set<VASurfaceID> = []
 
-    /// How pictures are made and uploaded, if that is not obvious.
+    /// Remarks on converting and uploading pictures, where they are not obvious.
     var notes: [EncoderNote] { [uploadNote, converters.design?.note].compactMap { $0 } }
 
     init(
@@ -58,14 +57,14 @@ final class SurfaceInput: EncoderInput {
             throw EncoderError(.openFailed(encoder: connection.node, detail: "out of memory"))
         }
         picture = frame
-        // Says now whether the format can be converted at all.
+        // Throws now if the format cannot be converted.
         _ = try place(0)
     }
 
-    /// How pictures are uploaded from now on: put, or as requested.
+    /// The upload method to use for later inputs: put if this input had to use it, otherwise auto.
     var upload: UploadMethod { writer.method == .put ? .put : .auto }
 
-    /// Writes a picture, reads it back, and switches to the other method if it differs.
+    /// Writes a picture, reads it back, and switches to the other upload method if the picture differs.
     func check(isChangeable: Bool) throws(EncoderError) {
         let result = try connection.encodingCall { [self] () -> Result<EncoderNote?, EncoderError> in
             do throws(EncoderError) {
@@ -92,7 +91,7 @@ final class SurfaceInput: EncoderInput {
         }
     }
 
-    /// Sets the encoder up to take these surfaces.
+    /// Configures an encoder to take this input's surfaces.
     func attach(to context: UnsafeMutablePointer<AVCodecContext>) {
         context.pointee.pix_fmt = AV_PIX_FMT_VAAPI
         context.pointee.hw_frames_ctx = av_buffer_ref(frames)
@@ -103,7 +102,7 @@ final class SurfaceInput: EncoderInput {
     ) throws(EncoderError) -> UnsafeMutablePointer<AVFrame> {
         if isFilled { return picture }
         if let sharing, try sharing.take(buffer, into: picture) {
-            // The encoder knows surfaces of this pool only.
+            // The encoder accepts surfaces of this pool only.
             guard av_buffer_replace(&picture.pointee.hw_frames_ctx, frames) >= 0 else {
                 av_frame_unref(picture)
                 throw EncoderError(
@@ -130,15 +129,15 @@ final class SurfaceInput: EncoderInput {
         return picture
     }
 
-    /// Notes that the frame holds the picture.
+    /// Records that the frame holds the picture.
     private func fill() {
         picture.pointee.width = Int32(size.width)
         picture.pointee.height = Int32(size.height)
         isFilled = true
     }
 
-    /// Has the GPU read pictures where the camera wrote them, if it can.
-    /// - Parameter surfaces: what the camera writes into; nil if nothing is shared with it.
+    /// Has the GPU read pictures in the camera's memory if possible.
+    /// - Parameter surfaces: the GPU memory that the camera writes into; nil if nothing is shared.
     func shareMemory(
         _ way: ZeroCopyWay, _ record: SharingRecord, _ surfaces: SharedSurfaces?
     ) throws(EncoderError) {
@@ -152,8 +151,9 @@ final class SurfaceInput: EncoderInput {
             conversion: surfaces?.takeConversion(of: converters.source, on: connection))
     }
 
-    /// Serves another encoder. Pictures are copied from now on if it holds more of the camera's buffers than there are.
-    /// - Parameter heldPictures: how many it reads at once.
+    /// Admits another encoder. Pictures are copied from now on if it would hold more camera buffers than a
+    /// reader may.
+    /// - Parameter heldPictures: the number of pictures that the encoder reads at once.
     func admitHolder(of heldPictures: Int, _ way: ZeroCopyWay) throws(EncoderError) {
         guard sharing != nil, heldPictures > PixelBufferPool.heldByReader else { return }
         try copy(because: "the encoder would hold \(heldPictures) of the camera's buffers", way)
@@ -166,8 +166,8 @@ final class SurfaceInput: EncoderInput {
         try way.allowCopies(because: obstacle)
     }
 
-    /// Lets the GPU decode a camera's JPEG into a surface.
-    /// - Returns: false if that is left to the processor.
+    /// Decodes a camera's JPEG on the GPU, into a surface.
+    /// - Returns: false if the processor must decode the picture.
     private func decode(
         _ buffer: borrowing PixelBuffer, by jpeg: JPEGDecoding
     ) throws(EncoderError) -> Bool {
@@ -175,7 +175,8 @@ final class SurfaceInput: EncoderInput {
         else { return false }
         let surface = try SurfacePool.take(from: frames, into: picture, on: connection)
         do throws(EncoderError) {
-            // MCUs of 4:2:2 have 8 rows, and coded pictures are padded to 16: the rest is coded too, though not shown.
+            // MCUs of 4:2:2 have 8 rows, and coded pictures are padded to multiples of 16. The remaining rows
+            // are coded, though not shown.
             if image.coveredHeight < codedSize.height, clearedSurfaces.insert(surface).inserted {
                 try writer.clear(surface, from: image.coveredHeight)
             }
@@ -191,7 +192,7 @@ final class SurfaceInput: EncoderInput {
         return false
     }
 
-    /// Has the GPU decode the source's Motion JPEG, if it can.
+    /// Has the GPU decode the source's Motion JPEG if possible.
     func decodeJPEG(_ way: JPEGWay, _ record: JPEGRecord) throws(EncoderError) {
         let begun = record.begin(on: connection.node)
         jpegRecord = (record, begun.session)
@@ -212,7 +213,7 @@ final class SurfaceInput: EncoderInput {
     }
 
     func slot(_ number: Int) -> ConversionSlot? {
-        // The GPU needs none.
+        // Pictures that the GPU decodes or reads in place need no slot.
         if jpeg?.isLikely == true || sharing?.isLikely == true { return nil }
         guard let place = try? place(number), (try? open(place)) != nil else { return nil }
         return place.conversion
@@ -231,7 +232,8 @@ final class SurfaceInput: EncoderInput {
         return places[number]
     }
 
-    /// Gives a place a surface, and its slot that surface's memory. One whose picture was damaged still has both.
+    /// Gives a place a surface, and opens its slot on the surface's memory. After a damaged picture, the
+    /// place still has both.
     private func open(_ place: SurfacePlace) throws(EncoderError) {
         guard !place.conversion.isOpen else { return }
         let mapping = if let mapping = place.mapping { mapping } else { try map(into: place) }
@@ -262,7 +264,7 @@ final class SurfaceInput: EncoderInput {
     }
 }
 
-/// A surface that is being written.
+/// A surface that a conversion writes.
 private final class SurfacePlace {
     /// Holds the surface while it is mapped.
     let frame: UnsafeMutablePointer<AVFrame>
@@ -275,7 +277,7 @@ private final class SurfacePlace {
         (self.frame, self.size, self.conversion) = (frame, size, conversion)
     }
 
-    /// Brings what was written into the surface, which the frame keeps.
+    /// Moves the written picture into the surface, which the frame keeps.
     func finish(_ writer: SurfaceWriter) throws(EncoderError) {
         guard let mapping = mapping.take() else { return }
         do throws(EncoderError) { try writer.finish(mapping) } catch {
@@ -292,12 +294,12 @@ private final class SurfacePlace {
     }
 }
 
-/// libavutil's pool of NV12 surfaces on a connection of ours.
+/// Pools of NV12 surfaces, which libavutil manages on camrec's connection.
 enum SurfacePool {
-    /// Creates a pool. It grows on demand: surfaces created in advance would delay the first picture, by 1 ms each on
-    /// radeonsi.
+    /// Creates a pool that grows on demand. Surfaces created in advance would delay the first picture, by 1
+    /// ms each on radeonsi.
     ///
-    /// Calls the driver, so use it inside a connection's `call`.
+    /// Calls the driver: use it inside a connection's `call`.
     static func make(
         on connection: VADisplayConnection, size: PictureSize
     ) -> Result<UnsafeMutablePointer<AVBufferRef>, EncoderError> {

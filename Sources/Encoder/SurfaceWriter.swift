@@ -6,25 +6,26 @@ import Glibc
 
 /// How a picture gets into a GPU surface.
 public enum UploadMethod: String, Sendable, Hashable, CaseIterable {
-    /// Mapped if the driver does that correctly, otherwise put.
+    /// Map if the driver maps correctly, otherwise put.
     case auto
     /// The surface is mapped and written in place (vaDeriveImage).
     case map
-    /// An image of the driver's is written, then copied to the surface (vaPutImage).
+    /// A driver's image is written, then copied to the surface (vaPutImage).
     case put
 }
 
-/// Writes pictures into NV12 surfaces of one size. Used by one thread; the memory itself may be written by another.
+/// Writes pictures into NV12 surfaces of one size. Used by one thread; another thread may write the mapped
+/// memory.
 final class SurfaceWriter {
     private let connection: VADisplayConnection
     private let size: PictureSize
     private let wanted: UploadMethod
-    /// Images for uploads that are not mapped now. One is created when a surface cannot be mapped.
+    /// Unmapped images for uploads. They are created when a surface cannot be mapped.
     private var freeImages: [VAImage] = []
-    /// The method that surfaces are written with.
+    /// The upload method in use: map or put.
     private(set) var method = UploadMethod.map
 
-    /// Where to write a picture.
+    /// The memory of a picture's planes.
     struct Planes {
         let luma: PictureSurface.Plane
         let chroma: PictureSurface.Plane
@@ -40,16 +41,16 @@ final class SurfaceWriter {
         }
     }
 
-    /// Memory of the driver's for one picture, on its way into a surface.
+    /// Driver memory for one picture, on the way into a surface.
     struct Mapping {
         let planes: Planes
         fileprivate let surface: VASurfaceID
         fileprivate let image: VAImage
-        /// Whether the image is the surface itself.
+        /// Whether the image is the surface's own memory.
         fileprivate let isDerived: Bool
     }
 
-    /// - Parameter size: of the surfaces.
+    /// - Parameter size: the size of the surfaces.
     init(connection: VADisplayConnection, size: PictureSize, method: UploadMethod) {
         self.connection = connection
         self.size = size
@@ -62,7 +63,7 @@ final class SurfaceWriter {
         _ = try? connection.call { for image in images { vaDestroyImage(display, image.image_id) } }
     }
 
-    /// Returns memory for a picture in a surface that nothing else uses; `finish` or `discard` must follow.
+    /// Returns memory for a picture in an otherwise unused surface. Call `finish` or `discard` afterwards.
     func map(_ surface: VASurfaceID) throws(EncoderError) -> Mapping {
         if method == .map, let image = derivedImage(of: surface) {
             if let memory = try? memory(of: image).get() {
@@ -86,7 +87,7 @@ final class SurfaceWriter {
         }
     }
 
-    /// Brings what was written into the surface.
+    /// Moves the written picture into the surface, and unmaps the memory.
     func finish(_ mapping: Mapping) throws(EncoderError) {
         discard(mapping)
         if mapping.isDerived { return }
@@ -97,7 +98,7 @@ final class SurfaceWriter {
         guard status == VA_STATUS_SUCCESS else { throw failed("upload", status) }
     }
 
-    /// Gives the memory back.
+    /// Unmaps the memory without an upload.
     func discard(_ mapping: Mapping) {
         vaUnmapBuffer(connection.display, mapping.image.buf)
         if mapping.isDerived {
@@ -107,7 +108,7 @@ final class SurfaceWriter {
         }
     }
 
-    /// Makes the rows of a surface from one on grey; the others may have any content afterwards.
+    /// Makes the rows from `row` on gray. The content of the other rows is undefined afterwards.
     func clear(_ surface: VASurfaceID, from row: Int) throws(EncoderError) {
         let mapping = try map(surface)
         for (plane, rows) in [
@@ -121,7 +122,8 @@ final class SurfaceWriter {
     /// Uses vaPutImage from now on.
     func stopMapping() { method = .put }
 
-    /// Reads a surface independently of mapping (vaGetImage); false if the driver does not allow that.
+    /// Reads a surface independently of mapping (vaGetImage). Returns false if the driver does not support
+    /// that.
     func read(
         from surface: VASurfaceID, _ look: (Planes) throws(EncoderError) -> Void
     ) throws(EncoderError) -> Bool {
@@ -138,7 +140,7 @@ final class SurfaceWriter {
         return true
     }
 
-    /// The surface itself as an image; nil if the driver cannot give it as NV12.
+    /// The surface's own memory as an image; nil if the driver cannot provide it as NV12.
     private func derivedImage(of surface: VASurfaceID) -> VAImage? {
         var image = VAImage()
         guard vaDeriveImage(connection.display, surface, &image) == VA_STATUS_SUCCESS else { return nil }
@@ -196,17 +198,17 @@ final class SurfaceWriter {
     }
 }
 
-/// Checks whether a driver's surfaces hold what was written into them: layouts differ between drivers, and a
-/// wrong one shears or scrambles every picture without any error.
+/// Checks that a driver's surfaces keep the pictures written into them. Layouts differ between drivers, and a
+/// wrong layout shears or scrambles every picture without an error.
 struct UploadCheck {
     private let writer: SurfaceWriter
     private let size: PictureSize
 
-    /// Writes noise into a surface and reads it back. If it comes back changed, tries the other way of
-    /// uploading, and keeps that if it does better.
+    /// Writes noise into a surface and reads it back. If mapped noise comes back changed, switches to the
+    /// other upload method.
     ///
-    /// Calls the driver, so use it within a connection's `call`.
-    /// - Parameter isChangeable: whether the way of uploading may change.
+    /// Calls the driver: use it inside a connection's `call`.
+    /// - Parameter isChangeable: whether the upload method may change.
     /// - Returns: a note, if there is something to report.
     static func settle(
         _ writer: SurfaceWriter, on surface: VASurfaceID, size: PictureSize, isChangeable: Bool, node: String
@@ -228,7 +230,7 @@ struct UploadCheck {
             contradictsRequest: true)
     }
 
-    /// Nil if it cannot be read back.
+    /// Whether noise comes back unchanged; nil if the surface cannot be read back.
     private func isRight(_ surface: VASurfaceID, seed: UInt64) throws(EncoderError) -> Bool? {
         var isSame = true
         let mapping = try writer.map(surface)
@@ -242,7 +244,7 @@ struct UploadCheck {
         return isRead ? isSame : nil
     }
 
-    /// Calls a function with each row's place in the planes, and the noise that belongs there.
+    /// Calls a function with each row of the planes and the noise for that row.
     private func eachRow(
         of planes: SurfaceWriter.Planes, seed: UInt64,
         _ body: (UnsafeMutablePointer<UInt8>, UnsafePointer<UInt8>) -> Void

@@ -6,15 +6,15 @@ import CamPictures
 /// Encoders on render nodes, through libavcodec's `h264_vaapi` and `hevc_vaapi`: for each node EncSlice, then
 /// EncSliceLP.
 struct VAAPIBackend: EncoderBackend {
-    /// The only node to be used; nil for all.
+    /// The only node to use; nil for all nodes.
     let renderNode: String?
-    /// Which of a driver's entry points.
+    /// The choice between a driver's entry points.
     let lowPower: EncoderRequest.LowPower
-    /// How pictures get to the GPU.
+    /// The method of uploading pictures to the GPU.
     let upload: UploadMethod
-    /// What decodes a camera's Motion JPEG.
+    /// The decoder of a camera's Motion JPEG.
     let jpeg: JPEGWay
-    /// Whether a GPU reads the camera's memory.
+    /// Whether a GPU reads the camera's pictures without a copy.
     let zeroCopy: ZeroCopyWay
 
     /// vaSyncSurface and similar calls have no timeout.
@@ -56,10 +56,10 @@ struct VAAPIBackend: EncoderBackend {
         return nil
     }
 
-    /// libavcodec's name for the codec's encoder.
+    /// The name of the codec's encoder in libavcodec.
     static func name(_ codec: Codec) -> String { "\(codec.rawValue)_vaapi" }
 
-    /// What one entry point of a driver can do for one codec, all profiles together.
+    /// One entry point of a driver for one codec, with the capabilities of all profiles.
     struct Candidate {
         let codec: Codec
         let connection: VADisplayConnection
@@ -135,7 +135,7 @@ struct VAAPIBackend: EncoderBackend {
         }
     }
 
-    /// Whether two pictures may be coded at once.
+    /// Whether two pictures are coded at once.
     private static func overlaps(_ properties: SessionProperties) -> Bool {
         properties.latency == .quality && (properties.maximumFrameDelay ?? .max) > properties.bFrames
     }
@@ -168,7 +168,7 @@ extension VAAPICapabilities {
         case .h264High: .high
         case .h264Main, .hevcMain: .main
         case .h264ConstrainedBaseline: .constrainedBaseline
-        // camrec codes 8 bits a sample.
+        // camrec encodes 8 bits per sample.
         case .hevcMain10: nil
         }
     }

@@ -4,7 +4,7 @@ import CFFmpeg
 import CVAAPI
 import CamPictures
 
-/// What one entry point of a render node can do, according to its driver.
+/// The capabilities of one entry point of a render node, according to its driver.
 public struct VAAPICapabilities: Sendable, Hashable {
     /// A VA-API encode entry point.
     public enum EntryPoint: String, Sendable, Hashable, CaseIterable {
@@ -16,7 +16,7 @@ public struct VAAPICapabilities: Sendable, Hashable {
         var vaEntrypoint: VAEntrypoint { self == .encSlice ? VAEntrypointEncSlice : VAEntrypointEncSliceLP }
     }
 
-    /// A VA-API profile, by its name there. The best of each codec comes first.
+    /// A VA-API profile, by its VA-API name. The best profile of each codec comes first.
     public enum Profile: String, Sendable, Hashable, CaseIterable {
         case h264High = "H264High"
         case h264Main = "H264Main"
@@ -68,7 +68,7 @@ public struct VAAPICapabilities: Sendable, Hashable {
     public let minimumSize: PictureSize?
     /// The largest picture; nil if the driver names no limit.
     public let maximumSize: PictureSize?
-    /// 1 if the driver does not report it.
+    /// The maximum number of slices in a picture; 1 if the driver does not report it.
     public let maximumSlices: Int
     /// Whether B pictures are possible.
     public let hasBPictures: Bool
@@ -77,7 +77,7 @@ public struct VAAPICapabilities: Sendable, Hashable {
 }
 
 extension VAAPICapabilities {
-    /// Returns a render node's driver and everything that it encodes.
+    /// Returns the name of a render node's driver and its encoding capabilities.
     public static func ofRenderNode(
         _ node: String
     ) throws(EncoderError) -> (driver: String, capabilities: [VAAPICapabilities]) {
@@ -85,7 +85,7 @@ extension VAAPICapabilities {
         return (connection.driver, try query(connection, codecs: Codec.allCases))
     }
 
-    /// Every profile and encode entry point of a driver for some codecs, profiles best first.
+    /// Returns every profile and encode entry point of a driver for the codecs, best profiles first.
     static func query(
         _ connection: VADisplayConnection, codecs: [Codec]
     ) throws(EncoderError) -> [VAAPICapabilities] {
@@ -121,8 +121,8 @@ extension VAAPICapabilities {
         rateControlModes = Self.modes(values[1])
         packedHeaders = PackedHeader.allCases.filter { (values[2] ?? 0) & UInt32($0.bit) != 0 }
         maximumSlices = Int(clamping: values[3] ?? 1)
-        // Reference frames in list 1; a driver that predicts from the past only (iHD's H.265) has some there
-        // for generalised P pictures.
+        // Reference frames in list 1 indicate B pictures, except for drivers that predict from the past only:
+        // iHD's H.265 uses list 1 for generalized P pictures.
         let looksAhead = values[5].map { $0 & UInt32(VA_PREDICTION_DIRECTION_FUTURE) != 0 } ?? true
         hasBPictures = (values[4] ?? 0) >> 16 != 0 && looksAhead
         let limits = Self.surfaceLimits(display, profile.vaProfile, entryPoint)
@@ -137,7 +137,7 @@ extension VAAPICapabilities {
         var maximumHeight = 0
     }
 
-    /// The surfaces that a session may have; zeros if the driver does not say.
+    /// The size limits of a session's surfaces; zeros if the driver does not report them.
     private static func surfaceLimits(
         _ display: VADisplay, _ profile: VAProfile, _ entryPoint: EntryPoint
     ) -> SurfaceLimits {
@@ -170,7 +170,8 @@ extension VAAPICapabilities {
         return limits
     }
 
-    /// A driver that names no mode has constant quantisers only (`va.h`, VAConfigAttribRateControl).
+    /// The rate control modes; a driver that names no mode supports only constant quantizers (`va.h`,
+    /// VAConfigAttribRateControl).
     private static func modes(_ bits: UInt32?) -> Set<RateControl.Mode> {
         let known: [(Int32, RateControl.Mode)] = [
             (VA_RC_CBR, .cbr), (VA_RC_VBR, .vbr), (VA_RC_CQP, .cqp), (VA_RC_ICQ, .icq), (VA_RC_QVBR, .qvbr),

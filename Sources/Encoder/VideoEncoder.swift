@@ -10,27 +10,27 @@ import Synchronization
 public final class VideoEncoder: PictureEncoder {
     /// The encoder that was opened, with its current rates.
     public private(set) var details: EncoderDetails
-    /// The same, for people: codec, device, entry point, profile, rate control.
+    /// The encoder's name for messages: codec, device, entry point, profile, rate control.
     public var name: String { details.name }
-    /// How it was set up, if that is not obvious.
+    /// Remarks on the setup, where it is not obvious.
     public let notes: [EncoderNote]
-    /// The coded picture's size: the camera's after its treatment, rounded up to even.
+    /// The size of the treated picture, rounded up to even.
     public let size: PictureSize
-    /// The colours that the stream declares.
+    /// The color encoding that the stream declares.
     public let color: ColorEncoding
-    /// The shape of its pixels; nil for square ones.
+    /// The shape of the pixels; nil for square pixels.
     var pixelAspect: PixelAspect? { properties.pixelAspect }
     /// The largest number of B pictures in a row.
     var bFrames: Int { properties.bFrames }
 
     public let waitsForDriver: Bool
 
-    /// The limits that its rate observes.
+    /// The limits that the stream's rate observes.
     public private(set) var ratePromise: RatePromise?
 
     private let session: CodecSession
     private var hasSent = false
-    /// What its pictures come from, as those of other encoders may.
+    /// The source of converted pictures, which other encoders may share.
     let input: any EncoderInput
     private var finisher: StreamFinisher
     private var pending = PendingFrames()
@@ -38,7 +38,7 @@ public final class VideoEncoder: PictureEncoder {
     private var properties: SessionProperties
     private let rates: SessionRates
     private let regulator: RateRegulator
-    /// Tells the session's opener how far it got.
+    /// Tells the provider how far the session got.
     let progress = EncoderProgress()
 
     init(
@@ -49,7 +49,7 @@ public final class VideoEncoder: PictureEncoder {
         let amender = ParameterSetAmender(
             size: properties.size, color: properties.color, frameRate: properties.frameRate,
             chromaSiting: properties.chromaSiting, pixelAspect: properties.pixelAspect,
-            // Another session for the same stream may have other rates.
+            // A later session of the same stream may have other rates.
             level: rates.followsTime ? nil : Level.declared(by: properties)?.number(in: properties.codec))
         finisher = StreamFinisher(
             codec: properties.codec, encoder: details.name,
@@ -95,7 +95,7 @@ public final class VideoEncoder: PictureEncoder {
         return true
     }
 
-    /// libx264 applies them from the next picture on.
+    /// Changes the rates of libx264, which applies them from the next picture on.
     private func setRates(_ rate: Double, size: Double) {
         if properties.rateControl.mode != .qvbr { session.context.pointee.bit_rate = Int64(rate) }
         session.context.pointee.rc_max_rate = Int64(rate)
@@ -109,7 +109,7 @@ public final class VideoEncoder: PictureEncoder {
     public var thumbnail: LumaThumbnail? { input.thumbnail }
 
     public func slot(_ number: Int) -> ConversionSlot? {
-        // Not before the first picture, which it would delay.
+        // Preparing a slot would delay the first picture.
         progress.hasProduced ? input.slot(number) : nil
     }
 
@@ -168,22 +168,25 @@ public final class VideoEncoder: PictureEncoder {
     }
 }
 
-/// The facts about each picture that is still in the encoder, kept until its coded form comes out.
+// MARK: - Frames in the encoder
+
+/// Facts about each picture in the encoder, kept until its access unit comes out.
 struct PendingFrames {
     struct Frame {
         var number: Int
         var timestamp: Instant
         var sequence: UInt32
-        /// Whether an IDR was requested. The encoder may produce one unrequested.
+        /// Whether an IDR was requested. The encoder may also produce unrequested ones.
         var isIDRWanted: Bool
     }
 
-    /// More than any encoder holds back: 16 B pictures, 250 of lookahead, one per thread. What is older will
-    /// never come.
+    /// More frames than any encoder holds back: 16 B pictures, 250 of lookahead, one per thread. Older frames
+    /// are lost.
     private static let limit = 512
 
     private var frames: [Frame] = []
-    /// As many times as there are frames: the earliest that none that came out has been given.
+    /// The playing times of the pending frames, in order. Each frame that comes out removes the earliest
+    /// time, whatever its own.
     private var times: [Instant] = []
 
     init() {
@@ -191,11 +194,11 @@ struct PendingFrames {
         times.reserveCapacity(Self.limit)
     }
 
-    /// When the frame is played that comes out next, as if frames came out in the order of their capture; nil if none
-    /// is in the encoder.
+    /// The playing time of the next frame to come out, as if frames came out in capture order; nil if the
+    /// encoder holds none.
     var nextTime: Instant? { times.first }
 
-    /// - Parameter time: when it is played.
+    /// - Parameter time: when the frame is played.
     mutating func append(_ frame: Frame, playedAt time: Instant) {
         if frames.count == Self.limit {
             frames.removeFirst()
@@ -212,14 +215,15 @@ struct PendingFrames {
     }
 }
 
-/// The camera's buffers that an encoder reads, each until its picture is coded.
+/// The camera's buffers that an encoder reads, each held until its picture is coded.
 ///
-/// Safe to use from any thread: a driver may return when its thread has been given up, and the buffers are the camera's
-/// again.
+/// Safe to use from any thread: a driver may return after its thread was given up and the buffers were
+/// released.
 final class HeldBuffers: Sendable {
     private let state = Mutex(State())
 
-    /// An encoder that holds more returns none: the camera would be left without buffers.
+    /// The maximum number of held buffers. Beyond this, the oldest is released: an encoder that returns
+    /// nothing must not leave the camera without buffers.
     private static let most = 2 * PixelBufferPool.heldByReader
 
     private struct State {
@@ -231,11 +235,11 @@ final class HeldBuffers: Sendable {
 
     deinit { letGoOfAll() }
 
-    /// Keeps a picture's buffer from the camera.
-    /// - Parameter number: the frame's.
+    /// Holds a picture's buffer.
+    /// - Parameter number: the frame's number.
     func hold(_ buffer: borrowing PixelBuffer, number: Int) {
-        // Claimed under the lock: whatever calls `letGoOfAll` still owns the buffer, so it cannot return to the camera
-        // in between.
+        // Claimed under the lock, against a race with `letGoOfAll`: its caller still owns the buffer, which
+        // therefore cannot return to the camera in between.
         let oldest = state.withLock { state -> PixelBufferClaim? in
             guard !state.isOver else { return nil }
             state.buffers.append((number, buffer.retain()))
@@ -244,19 +248,20 @@ final class HeldBuffers: Sendable {
         oldest?.giveBack()
     }
 
-    /// Gives the buffer of a picture that came out back, if it has one, and those of pictures that the encoder lost: none
-    /// comes out before more earlier ones than it reads at once.
+    /// Releases the buffer of a picture that came out, and the buffers of pictures that the encoder lost. A
+    /// picture is lost if a picture comes out that is more than `heldByReader` frames later.
     func letGo(ofNumber number: Int) {
         giveBackAll { $0 == number || $0 < number - PixelBufferPool.heldByReader }
     }
 
-    /// Gives the buffers back whose pictures will never come out, and holds none any more.
+    /// Releases all buffers, and holds no buffers from now on.
     func letGoOfAll() {
         state.withLock { $0.isOver = true }
         giveBackAll { _ in true }
     }
 
-    /// One at a time, and without the lock: with the last one a pool may end, which calls a driver.
+    /// Releases buffers one at a time and without the lock: the last one may end its pool, which calls a
+    /// driver.
     private func giveBackAll(_ isDone: (Int) -> Bool) {
         while true {
             let claim = state.withLock { state in
@@ -268,8 +273,10 @@ final class HeldBuffers: Sendable {
     }
 }
 
-/// How far a session got. Outlives the session; used by the encode thread.
+// MARK: - Progress
+
+/// Whether a session has produced anything. Outlives the session; used by the encode thread.
 final class EncoderProgress {
-    /// Whether at least one whole access unit came out.
+    /// Whether at least one complete access unit came out.
     var hasProduced = false
 }

@@ -3,10 +3,11 @@ import CamPictures
 
 /// Changes a band's range and matrix, at most one step from the exact result.
 ///
-/// From Y′CbCr to RGB and back to another Y′CbCr is one affine map, in which luma depends on all three
-/// samples, and chroma on chroma alone, because grey stays grey. A pixel's chroma is its 2×2 block's.
+/// The conversion from Y′CbCr to RGB and back to another Y′CbCr is one affine map. The new luma depends on
+/// all three samples, the new chroma on chroma alone, because gray stays gray. Each pixel has the chroma of
+/// its 2×2 block.
 struct Recoloring {
-    /// The factors' 1.
+    /// The fixed-point value of a factor of 1.
     private static let one = Double(1 << 14)
 
     private var change: color_change
@@ -19,7 +20,7 @@ struct Recoloring {
         let (targetRed, targetBlue) = target.matrix.weights
         let (green, targetGreen) = (1 - red - blue, 1 - targetRed - targetBlue)
         // With Y in 0 … 1 and Pb, Pr in −½ … ½: R = Y + 2(1 − Kr) Pr, B = Y + 2(1 − Kb) Pb, and G follows
-        // from Y = Kr R + Kg G + Kb B. Put into the target's Y that leaves Y + α Pr + β Pb.
+        // from Y = Kr R + Kg G + Kb B. Substituted into the target's Y, this gives Y + α Pr + β Pb.
         let (redSpan, blueSpan) = (2 * (1 - red), 2 * (1 - blue))
         let alpha = redSpan * (targetRed - targetGreen * red / green)
         let beta = blueSpan * (targetBlue - targetGreen * blue / green)
@@ -40,14 +41,14 @@ struct Recoloring {
 
     /// - Parameters:
     ///   - source: a planar band.
-    ///   - result: one of the same size, or the same one.
+    ///   - result: a band of the same size; may be `source`.
     mutating func apply(to source: PictureSurface.Band, into result: PictureSurface.Band) {
         guard case .separate(let cb, let cr) = source.chroma else {
             preconditionFailure("a staging band is planar")
         }
         for pair in 0..<source.chromaRows {
             let upper = 2 * pair
-            // The last row of an odd number stands for both.
+            // In a band with an odd number of rows, the last row counts twice.
             let lower = min(upper + 1, source.rows - 1)
             color_change_rows(
                 &change,
@@ -58,8 +59,10 @@ struct Recoloring {
     }
 }
 
-/// RGB of three or four bytes a pixel, converted straight to the wanted encoding with coefficients of 15
-/// bits: at most one step from the exact result. Chroma is that of each 2×2 block's mean colour.
+// MARK: - From RGB
+
+/// Converts RGB of three or four bytes a pixel directly to the target encoding, with 15-bit coefficients: at
+/// most one step from the exact result. Chroma is computed from the mean color of each 2×2 block.
 final class RGBReader: PictureReader {
     private let width: Int
     private let bytesPerPixel: Int
@@ -95,7 +98,7 @@ final class RGBReader: PictureReader {
         let source = source.plane(0)
         for pair in 0..<band.chromaRows {
             let upper = 2 * pair
-            // The last row of an odd number stands for both.
+            // In a band with an odd number of rows, the last row counts twice.
             let lower = min(upper + 1, band.rows - 1)
             color_convert_rgb(
                 &conversion, unit, color_rows(upper: source.row(upper), lower: source.row(lower)),
@@ -105,7 +108,7 @@ final class RGBReader: PictureReader {
 }
 
 extension PictureSurface.Band {
-    /// Two rows of luma, the first an even one, and theirs of chroma, for a conversion to write.
+    /// Two rows of luma, the first of them even, and their chroma row, as a conversion's destination.
     func target(upper: Int, lower: Int) -> color_target {
         let (first, second) = (luma.row(upper), luma.row(lower))
         switch chroma {
@@ -121,32 +124,35 @@ extension PictureSurface.Band {
 
 extension color_weights {
     /// - Parameters:
-    ///   - sum: that of all three weights.
+    ///   - sum: the sum of all three weights.
     ///   - offset: the sample's value where red, green and blue are zero.
     init(_ red: Double, _ blue: Double, sum: Double, offset: Double) {
         let scale = 32768.0
         let (fixedRed, fixedBlue) = ((red * scale).rounded(), (blue * scale).rounded())
-        // Green is the remainder, so that grey stays exactly grey.
+        // Green gets the remainder: gray stays exactly gray.
         self.init(
             red: Int16(fixedRed), green: Int16((sum * scale).rounded() - fixedRed - fixedBlue),
             blue: Int16(fixedBlue), bias: Int32(offset * scale) + 16384)
     }
 }
 
+// MARK: - Coefficients
+
 extension ColorEncoding.Matrix {
-    /// The shares of red and blue in luma (H.273, table 4).
+    /// The weights of red and blue in luma (H.273, table 4).
     var weights: (red: Double, blue: Double) {
         switch self {
         case .bt709: (0.2126, 0.0722)
         case .bt2020: (0.2627, 0.0593)
-        // No source and no option has any other than BT.601.
+        // All remaining sources and options use BT.601.
         default: (0.299, 0.114)
         }
     }
 }
 
 extension ColorEncoding.Range {
-    /// The code of black, and the steps from there to white and from no colour to either extreme, 8 bits.
+    /// 8-bit levels: the code of black, the steps from black to white, and the steps from neutral chroma to
+    /// either extreme.
     var levels: (black: Double, luma: Double, chroma: Double) {
         switch self {
         case .limited: (16, 219, 112)

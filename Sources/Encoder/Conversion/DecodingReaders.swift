@@ -5,20 +5,19 @@ import Glibc
 /// JPEG and Motion JPEG of any subsampling by 1, 2 or 4 each way, baseline or progressive, with or without
 /// its own Huffman tables (libjpeg-turbo then uses the standard ones).
 ///
-/// libjpeg-turbo decodes one row of MCUs, 8 or 16 lines, into scratch planes in the cache; from there the
-/// band is treated as planar Y′CbCr. Measured side by side (`scripts/bench`, 1080p 4:2:2) this takes 1.07
-/// times libjpeg-turbo's decoding alone and 0.8 times libavcodec's decoding alone; followed by swscale,
-/// libavcodec takes 1.8 times as long as this. libyuv's `MJPGToNV12` takes 0.92 times as long, mostly because
-/// it uses the less exact of libjpeg's inverse transforms, but it rejects 4:4:0 and 4:1:1 and accepts half a
-/// picture as a whole one.
+/// libjpeg-turbo decodes one row of MCUs, 8 or 16 lines, into scratch planes in the cache; the band is then
+/// read as planar Y′CbCr. Measured side by side (`scripts/bench`, 1080p 4:2:2) this takes 1.07 times
+/// libjpeg-turbo's decoding alone and 0.8 times libavcodec's decoding alone; followed by swscale, libavcodec
+/// takes 1.8 times as long as this. libyuv's `MJPGToNV12` takes 0.92 times as long, mostly because it uses
+/// the less exact of libjpeg's inverse transforms, but it rejects 4:4:0 and 4:1:1 and accepts half a picture
+/// as a whole one.
 ///
-/// The decoder is reused for every frame. What it allocates for a frame comes from libjpeg's pools and cannot
-/// be avoided.
+/// All frames share one decoder. Its allocations per frame come from libjpeg's pools and cannot be avoided.
 final class MJPEGReader: PictureReader {
     private let size: PictureSize
     private let decoder: OpaquePointer
     private let resampler: ChromaResampler
-    /// Room for three planes of a band.
+    /// Scratch memory for three planes of a band.
     private let memory: UnsafeMutablePointer<UInt8>
     private let stride: Int
     private var layout = cyuv_jpeg_layout()
@@ -28,7 +27,7 @@ final class MJPEGReader: PictureReader {
         self.decoder = decoder
         size = format.size
         resampler = ChromaResampler(size: size)
-        // Whole blocks, plus what the widest subsampling and pictures that will be cropped add to a row.
+        // Whole blocks, plus the columns that the widest subsampling and cropped pictures add to a row.
         stride = (size.width + 31) / 32 * 32 + 64
         memory = .allocateAligned(count: 3 * stride * Int(CYUV_JPEG_MAXIMUM_BAND_ROWS))
     }
@@ -85,18 +84,19 @@ final class MJPEGReader: PictureReader {
     }
 }
 
-/// Everything else that libv4lconvert supports: Bayer mosaics, and the compressed formats of old webcam
-/// chips.
+/// Reads the remaining formats that libv4lconvert supports: Bayer mosaics, and the compressed formats of old
+/// webcam chips.
 ///
-/// This takes extra passes over memory: the payload is copied, without the padding of its rows, libv4lconvert
-/// converts the copy to a whole YU12 picture, and that is read in bands. Zeros follow the copy, because most
-/// of libv4lconvert's decoders trust the frame to be complete, and some write into it.
+/// This takes extra passes over memory: the payload is copied without row padding, libv4lconvert converts the
+/// copy to a whole YU12 picture, and bands are read from that picture. The copy is needed because some of
+/// libv4lconvert's decoders write into their input, and most assume a complete frame, so zeros follow the
+/// payload.
 final class VendorReader: PictureReader {
     private let format: PictureFormat
     private let converter: OpaquePointer
     private let input: UnsafeMutableBufferPointer<UInt8>
     private let picture: UnsafeMutablePointer<UInt8>
-    /// Rows to copy one by one; nil for pictures in one piece.
+    /// The layout of padded rows, which are copied one by one; nil if rows have no padding.
     private let paddedRows: PaddedRows?
 
     private struct PaddedRows {
@@ -114,8 +114,8 @@ final class VendorReader: PictureReader {
         self.format = format
         self.converter = converter
         paddedRows = Self.paddedRows(of: format)
-        // No format of libv4lconvert takes more than four bytes a pixel and a header. The room after it is
-        // read, too: libv4lconvert's RGB565 conversion reads one row too many.
+        // No format of libv4lconvert takes more than four bytes a pixel and a header. The zeros behind a full
+        // payload are read, too: libv4lconvert's RGB565 conversion reads one row beyond the picture.
         input = .allocate(capacity: 4 * size.area + 65536)
         input.initialize(repeating: 0)
         // Decoders of vendor formats write whole blocks, regardless of the picture's size.
@@ -163,8 +163,8 @@ final class VendorReader: PictureReader {
         return PaddedRows(bytes: Int(rows.bytes), count: Int(rows.count), stride: stride)
     }
 
-    /// Copies as much of a picture as there is to `input`.
-    /// - Returns: how many bytes that is.
+    /// Copies the payload, possibly incomplete, to `input`.
+    /// - Returns: the number of bytes copied.
     private func copy(_ payload: UnsafeRawBufferPointer) throws(ConversionError) -> Int {
         let target = UnsafeMutableRawBufferPointer(input)
         guard let rows = paddedRows else {

@@ -1,20 +1,21 @@
 import CamPictures
 
-/// What part of a camera's pictures is encoded, and how it lies: cut out, then turned, mirrored, and scaled.
+/// The part of a camera's pictures that is encoded, and its orientation and size. Pictures are cropped, then
+/// turned, mirrored, and scaled.
 public struct Framing: Sendable, Hashable {
-    /// The part of the camera's picture; nil for all of it.
+    /// The part of the camera's picture; nil for the whole picture.
     public var crop: CropRectangle?
-    /// Nil for none.
+    /// The turn of the cropped picture; nil for none.
     public var rotation: Rotation?
-    /// After the rotation; nil for none.
+    /// The reflection after the rotation; nil for none.
     public var flip: Flip?
-    /// The size of the result; nil for what the others leave.
+    /// The size of the result; nil to keep the size of the cropped and turned picture.
     public var scale: PictureSize?
 
-    /// The whole picture as it is.
+    /// Leaves pictures unchanged.
     public init() {}
 
-    /// Whether it leaves pictures as they are.
+    /// Whether the orientation leaves pictures unchanged.
     public var isPlain: Bool { self == Framing() }
 
     var orientation: Orientation { Orientation(rotation, flip) }
@@ -25,16 +26,17 @@ public struct Framing: Sendable, Hashable {
         let pixelAspect: PixelAspect?
     }
 
-    /// Returns the size of the pictures that it makes of a camera's.
+    /// Returns the size of the framed pictures.
     ///
-    /// Throws for a part that the picture does not have, and for sizes that 4:2:0 does not: with the nearest.
+    /// Throws if the part exceeds the picture, or if 4:2:0 does not allow a size; the error names the nearest
+    /// possible value.
     public func size(of source: PictureSize) throws(EncoderError) -> PictureSize {
         try refuse(within: source)
         return scale ?? orientation.size(of: crop?.size ?? source)
     }
 
-    /// Refuses sizes that no picture of the source can have.
-    /// - Parameter source: nil if not known yet.
+    /// Throws if no picture of the source can have the crop or the scale.
+    /// - Parameter source: the size of the camera's pictures; nil if not known yet.
     public func refuse(within source: PictureSize?) throws(EncoderError) {
         if let scale, scale.width % 2 != 0 || scale.height % 2 != 0 {
             let nearest = "\(scale.width.evenAtLeast2)x\(scale.height.evenAtLeast2)"
@@ -56,8 +58,8 @@ public struct Framing: Sendable, Hashable {
         throw EncoderError(.contradiction("--crop \(crop): the picture has only \(source); leave it out"))
     }
 
-    /// Returns what it makes of a camera's pictures. A scaled picture's pixels have the shape that leaves its content
-    /// undistorted.
+    /// Returns the size and pixel shape of the framed pictures. A scaled picture's pixel shape keeps its
+    /// content undistorted.
     func picture(of source: PictureFormat) throws(EncoderError) -> Picture {
         let size = try size(of: source.size)
         let whole = orientation.size(of: crop?.size ?? source.size)
@@ -70,7 +72,7 @@ public struct Framing: Sendable, Hashable {
         return Picture(size: size, pixelAspect: shape.flatMap { $0.canShow(size) ? $0 : nil })
     }
 
-    /// Whether the sizes' proportions are the same but for the rounding to even sides.
+    /// Whether the sizes have the same proportions, apart from rounding to even sides.
     private static func isSimilar(_ size: PictureSize, to whole: PictureSize) -> Bool {
         let ideal = Double(size.height) * Double(whole.width) / Double(whole.height)
         return abs(ideal - Double(size.width)) < 2
@@ -78,18 +80,18 @@ public struct Framing: Sendable, Hashable {
 }
 
 extension PixelAspect {
-    /// Whether pictures of this size are at least a pixel wide and high with square pixels: players such as ffmpeg reject
-    /// other shapes (`av_image_check_sar`).
+    /// Whether pictures of this size would be at least one pixel wide and high with square pixels: players
+    /// such as ffmpeg reject other shapes (`av_image_check_sar`).
     fileprivate func canShow(_ size: PictureSize) -> Bool {
         width < height ? size.width * width >= height : size.height * height >= width
     }
 
-    /// That of the picture turned by a right angle.
+    /// The pixel aspect of the picture turned by a right angle.
     fileprivate var turned: PixelAspect? { PixelAspect(height, width) }
 }
 
 extension Framing: CustomStringConvertible {
-    /// The options that ask for it.
+    /// The command-line options for this framing.
     public var description: String {
         let options: [String?] = [
             crop.map { "--crop \($0)" }, rotation.map { "--rotate \($0.rawValue)" },
@@ -99,16 +101,18 @@ extension Framing: CustomStringConvertible {
     }
 }
 
-/// A part of a camera's picture, as it comes from the camera.
+// MARK: - Cropping
+
+/// A part of a camera's picture, in the camera's orientation.
 public struct CropRectangle: Sendable, Hashable, CustomStringConvertible {
     /// Width and height.
     public let size: PictureSize
-    /// Columns to the left of it, at least 0.
+    /// The number of columns to the left of the part, at least 0.
     public let x: Int
-    /// Rows above it, at least 0.
+    /// The number of rows above the part, at least 0.
     public let y: Int
 
-    /// Nil for negative offsets, and ones that no picture has.
+    /// Nil for negative offsets, and for offsets beyond the largest picture.
     public init?(_ size: PictureSize, x: Int, y: Int) {
         guard (0..<PictureSize.maximumSide).contains(x), (0..<PictureSize.maximumSide).contains(y) else {
             return nil
@@ -127,8 +131,8 @@ public struct CropRectangle: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { "\(size)+\(x)+\(y)" }
 
-    /// The nearest within a picture whose chroma, which has half as many samples each way, can be cut out;
-    /// nil if the picture is smaller than two columns or rows.
+    /// The nearest rectangle within a picture that has whole chroma samples: even sides and offsets. Nil if
+    /// the picture has fewer than two columns or rows.
     func nearest(within picture: PictureSize?) -> CropRectangle? {
         let limit =
             picture.map { ($0.width & ~1, $0.height & ~1) }
@@ -142,17 +146,19 @@ public struct CropRectangle: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Int {
-    /// The nearest even number that a picture's side may be, rounded down.
+    /// The number rounded down to a possible even side of a picture.
     var evenAtLeast2: Int { Swift.max(2, self & ~1) }
 }
 
-/// One of the eight ways to lay a picture down: columns and rows exchanged, then either or both reversed.
+// MARK: - Orientation
+
+/// One of the eight orientations of a picture: columns and rows transposed, then either or both reversed.
 struct Orientation: Sendable, Hashable {
-    /// Whether the source's columns become rows, from the left one down.
+    /// Whether the source's columns become rows, the leftmost column the top row.
     private(set) var isTransposed = false
-    /// Whether what is then left goes right.
+    /// Whether left and right are exchanged after the transposition.
     private(set) var reversesColumns = false
-    /// Whether what is then on top goes to the bottom.
+    /// Whether top and bottom are exchanged after the transposition.
     private(set) var reversesRows = false
 
     /// Turns clockwise, then mirrors.
@@ -170,16 +176,16 @@ struct Orientation: Sendable, Hashable {
         }
     }
 
-    /// Whether it leaves pictures as they are.
+    /// Whether the orientation leaves pictures unchanged.
     var isUpright: Bool { self == Orientation() }
 
-    /// The size of pictures that were of this one.
+    /// The size of a picture of size `source` after the change of orientation.
     func size(of source: PictureSize) -> PictureSize {
-        // Both sides are in range, in either order.
+        // The valid range is the same for both sides.
         isTransposed ? PictureSize(source.height, source.width) ?? source : source
     }
 
-    /// Where chroma of pictures is that had it at `source`.
+    /// The chroma siting after the change of orientation.
     func siting(of source: ChromaSiting) -> ChromaSiting {
         var (x, y) = source.offset
         if isTransposed { (x, y) = (y, x) }

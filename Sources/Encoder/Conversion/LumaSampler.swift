@@ -1,6 +1,6 @@
 import CamPictures
 
-/// Rows of luma samples, wherever they lie.
+/// Rows of luma samples within a plane, which may hold other samples in between.
 struct LumaRows {
     private let plane: SourcePlane
     private let offset: Int
@@ -17,17 +17,17 @@ struct LumaRows {
     /// A row's first sample.
     func row(_ number: Int) -> UnsafePointer<UInt8> { plane.row(number) + offset }
 
-    /// Where in its row a sample is, in bytes.
+    /// The offset of a sample within its row, in bytes.
     func place(_ column: Int) -> Int { column * step }
 }
 
 /// Takes a thumbnail from a picture's rows while they are in the cache.
 ///
-/// It reads few samples: at most four across and two down for each cell, whatever the size of a cell.
+/// Each cell reads at most four samples across and two down, regardless of the cell's size.
 final class LumaSampler {
-    /// The latest picture's, once it has ended.
+    /// The latest picture's thumbnail, valid after `end`.
     let thumbnail: LumaThumbnail
-    /// For each cell of a row, its samples' columns.
+    /// The columns of each cell's samples in a row.
     private let columns: UnsafeMutablePointer<Int32>
     private let (across, down): (Int, Int)
     private let size: PictureSize
@@ -53,12 +53,12 @@ final class LumaSampler {
         cell * block + (2 * sample + 1) * block / (2 * count)
     }
 
-    /// Begins with another picture.
+    /// Begins a picture.
     func begin() {
         thumbnail.cells.update(repeating: 0, count: thumbnail.layout.count)
     }
 
-    /// Takes the samples of some rows; all rows are taken once, in any order.
+    /// Adds the samples of some rows to their cells. Pass each row once, in any order.
     /// - Parameter luma: begins with the first of the rows.
     func take(_ rows: Range<Int>, _ luma: LumaRows) {
         let layout = thumbnail.layout
@@ -74,7 +74,7 @@ final class LumaSampler {
         }
     }
 
-    /// Ends a picture: makes means of the sums.
+    /// Ends a picture: divides the sums into means.
     func end() {
         let samples = across * down
         for cell in 0..<thumbnail.layout.count {

@@ -3,32 +3,32 @@ import CamPictures
 
 /// Reads pictures of one arrangement as bands of 4:2:0.
 protocol PictureReader: AnyObject {
-    /// Rows that one call of `read` delivers, except at the picture's end: an even number, at most
+    /// The number of rows that one call of `read` delivers, except at the picture's end: even, and at most
     /// `StagingBand.rows`. Valid after `begin`.
     var bandRows: Int { get }
 
-    /// Whether bands already have the target colour encoding instead of the source's.
+    /// Whether bands already have the target color encoding instead of the source's.
     var writesWantedColor: Bool { get }
 
     /// Called once per picture, before its first band.
     func begin(_ buffer: borrowing PixelBuffer) throws(ConversionError)
 
-    /// Bands are read from the top down, without gaps.
+    /// Reads a band. Decoding readers require bands from the top down, without gaps.
     /// - Parameter source: the planes of a raw picture, from the band's first row on.
     func read(
         _ rows: Range<Int>, from source: borrowing SourceBand, into band: PictureSurface.Band
     ) throws(ConversionError)
 
-    /// Where the luma of the band is that was read last; for RGB, green stands for it.
+    /// The luma of the band read last; for RGB, the green samples.
     func luma(_ rows: Range<Int>, in source: borrowing SourceBand) -> LumaRows
 }
 
 extension PictureReader {
-    /// The first plane, unless the format has it elsewhere.
+    /// Luma is the first plane by default.
     func luma(_ rows: Range<Int>, in source: borrowing SourceBand) -> LumaRows { LumaRows(source.plane(0)) }
 
-    /// As many rows as keep a band of a 1080p picture, source and destination, within an L2 cache of
-    /// 256 KiB.
+    /// With this many rows, a band of a 1080p picture, source and destination, fits into an L2 cache of 256
+    /// KiB.
     var bandRows: Int { 16 }
 
     var writesWantedColor: Bool { false }
@@ -36,7 +36,7 @@ extension PictureReader {
     func begin(_ buffer: borrowing PixelBuffer) throws(ConversionError) {}
 }
 
-/// A plane to read from.
+/// A plane to read from, in memory that the caller owns.
 struct SourcePlane {
     let base: UnsafePointer<UInt8>
     let stride: Int
@@ -53,7 +53,9 @@ struct SourcePlane {
     func from(row number: Int) -> SourcePlane { SourcePlane(row(number), stride: stride) }
 }
 
-/// How many luma samples share a chroma sample, across and down.
+// MARK: - Planar formats
+
+/// The number of luma samples per chroma sample, across and down.
 struct Subsampling: Hashable {
     let horizontal: Int
     let vertical: Int
@@ -110,7 +112,7 @@ final class PlanarReader: PictureReader {
     }
 }
 
-/// Luma only; chroma becomes 128, which is no colour.
+/// Luma only; chroma becomes 128, which is no color.
 final class GreyReader: PictureReader {
     func read(_ rows: Range<Int>, from source: borrowing SourceBand, into band: PictureSurface.Band) {
         band.copyLuma(from: source.plane(0))
@@ -136,8 +138,8 @@ extension PictureSurface.Band {
     }
 }
 
-/// NV16, NV61, NV24 and NV42: pairs of chroma samples for every row. Chroma becomes the rounded mean of two rows,
-/// and of two columns where those have samples of their own.
+/// NV16, NV61, NV24 and NV42, which have pairs of chroma samples for every row. The result is the rounded
+/// mean of two rows, and for NV24 and NV42 also of two columns.
 final class FullHeightSemiPlanarReader: PictureReader {
     private let horizontal: Int
     private let firstChroma: PixelFormat.Chroma
@@ -186,14 +188,16 @@ final class FullHeightSemiPlanarReader: PictureReader {
     }
 }
 
+// MARK: - Packed formats
+
 /// YUYV, UYVY and YVYU. Chroma becomes the rounded mean of two rows.
 final class PackedReader: PictureReader {
     private let order: PixelFormat.Packed422
-    /// Whether libyuv's conversion to NV12 can be used. There is none for YVYU, that of UYVY allocates at each
-    /// call, and at widths that are 17 … 30 above a multiple of 32 `YUY2ToNV12` (AVX2) mixes the last columns'
-    /// chroma up in libyuv of 2023 and overflows a buffer in that of 2025.
+    /// Whether libyuv's conversion to NV12 is usable. libyuv has none for YVYU, and `UYVYToNV12` allocates at
+    /// each call. At widths 17 … 30 above a multiple of 32, `YUY2ToNV12` (AVX2) mixes up the last columns'
+    /// chroma in libyuv of 2023 and overflows a buffer in libyuv of 2025.
     private let goesToNV12: Bool
-    /// The band's Cb and Cr, if they are merged afterwards.
+    /// Scratch memory for a band's Cb and Cr before they are interleaved.
     private let cb, cr: PictureSurface.Plane
 
     init(width fullWidth: Int, order: PixelFormat.Packed422) {
@@ -229,7 +233,7 @@ final class PackedReader: PictureReader {
         LumaRows(source.plane(0), offset: order == .uyvy ? 1 : 0, step: 2)
     }
 
-    /// Writes the band's luma, and its chroma to two planes.
+    /// Writes the band's luma, and its Cb and Cr to separate planes.
     private func separate(
         _ source: SourcePlane, _ band: PictureSurface.Band, cb: PictureSurface.Plane, cr: PictureSurface.Plane
     ) {
@@ -241,12 +245,14 @@ final class PackedReader: PictureReader {
     }
 }
 
-/// Brings planar chroma of any subsampling to 4:2:0.
+// MARK: - Chroma
+
+/// Resamples planar chroma of any subsampling to 4:2:0.
 ///
-/// A result is the mean, rounded up at one half, of the chroma samples that the four pixels of its 2×2
-/// block have; at an odd right or bottom edge the last column or row counts twice.
+/// Each result is the mean, rounded half up, of the chroma samples of the four pixels in a 2×2 block. At an
+/// odd right or bottom edge, the last column or row counts twice.
 final class ChromaResampler {
-    /// Luma samples in a row, and chroma samples in one of the result.
+    /// Samples per row: luma, and resulting chroma.
     private let (lumaWidth, width): (Int, Int)
     private let rowMemory: UnsafeMutablePointer<UInt8>
 
@@ -259,8 +265,8 @@ final class ChromaResampler {
     deinit { rowMemory.deallocate() }
 
     /// - Parameters:
-    ///   - cb, cr: rows that belong to the band, and those after it.
-    ///   - rows: how many there are until the picture's end, or the band's.
+    ///   - cb, cr: the source rows from the band's first row on.
+    ///   - rows: the number of source rows to the end of the picture, or of the band.
     func resample(
         cb: SourcePlane, cr: SourcePlane, rows: Int, subsampling: Subsampling,
         into band: PictureSurface.Band
@@ -316,7 +322,7 @@ final class ChromaResampler {
 }
 
 extension PictureSurface.Band {
-    /// Takes over chroma that is subsampled 2×2.
+    /// Copies chroma that is already subsampled 2×2.
     func copyChroma(cb: SourcePlane, cr: SourcePlane) {
         let (width, rows) = (Int32(chromaWidth), Int32(chromaRows))
         switch chroma {

@@ -2,14 +2,14 @@ import CYUV
 import CamPictures
 import Glibc
 
-/// Where one conversion writes a picture: 8-bit Y′CbCr 4:2:0 in memory that belongs to someone else.
+/// The destination of one conversion: 8-bit Y′CbCr 4:2:0 in memory that the caller owns.
 ///
-/// The memory may be a mapped VA surface, which is often write-combined: it is written once, rows from top to
-/// bottom and each row from left to right, and never read.
+/// The memory may be a mapped VA surface, which is often write-combined. Conversions therefore write each
+/// byte once, rows from top to bottom and each row from left to right, and never read the surface.
 public struct PictureSurface {
-    /// How chroma lies in memory.
+    /// The arrangement of the chroma planes.
     public enum Layout: Sendable, Hashable {
-        /// One plane of Cb and Cr in turn.
+        /// One plane in which Cb and Cr alternate.
         case nv12
         /// A plane of Cb, then one of Cr.
         case i420
@@ -22,7 +22,7 @@ public struct PictureSurface {
         /// Bytes from one row to the next.
         public var stride: Int
 
-        /// A plane in someone else's memory.
+        /// Describes a plane in memory that the caller owns.
         public init(_ base: UnsafeMutablePointer<UInt8>, stride: Int) {
             self.base = base
             self.stride = stride
@@ -34,7 +34,7 @@ public struct PictureSurface {
         func from(row number: Int) -> Plane { Plane(row(number), stride: stride) }
     }
 
-    /// Where chroma lies.
+    /// The chroma planes.
     public enum Chroma {
         /// NV12.
         case interleaved(Plane)
@@ -58,17 +58,17 @@ public struct PictureSurface {
         }
     }
 
-    /// The picture.
+    /// The picture's size, without the margin.
     public let size: PictureSize
-    /// Columns and rows that are written, at least `size`. What lies beyond the picture repeats its edge,
-    /// so that the encoder, which codes whole macroblocks of 16×16, spends no bits there.
+    /// Columns and rows that a conversion writes, at least `size`. The margin beyond the picture repeats its
+    /// edge: the encoder codes whole macroblocks of 16×16 and spends no bits on a repeated edge.
     public let paddedSize: PictureSize
     let luma: Plane
     let chroma: Chroma
 
     /// - Parameters:
-    ///   - paddedSize: columns and rows that the memory has room for; nil means just the picture. Chroma
-    ///     planes hold half of it, rounded up.
+    ///   - paddedSize: columns and rows that the memory has room for; nil for no margin. Chroma planes hold
+    ///     half of that, rounded up.
     /// - Precondition: `paddedSize` is at least `size`, and no stride is shorter than a padded row.
     public init(size: PictureSize, paddedSize: PictureSize? = nil, luma: Plane, chroma: Chroma) {
         let paddedSize = paddedSize ?? size
@@ -88,15 +88,15 @@ public struct PictureSurface {
 
     public var layout: Layout { chroma.layout }
 
-    /// The part of the picture from luma row `row`, an even number, on.
+    /// The `rows` rows that begin at luma row `row`, an even number.
     func band(from row: Int, rows: Int) -> Band {
         Band(
             width: size.width, rows: rows, luma: luma.from(row: row),
             chroma: chroma.from(row: row / 2))
     }
 
-    /// Some rows of a picture, beginning at an even one; their number is odd only at the end of a picture
-    /// of odd height.
+    /// Consecutive rows of a picture, beginning at an even row. The number of rows is odd only at the end of
+    /// a picture of odd height.
     struct Band {
         let width: Int
         let rows: Int
@@ -108,16 +108,18 @@ public struct PictureSurface {
     }
 }
 
-/// Samples of a chroma plane along `count` luma samples in 4:2:0.
+/// The number of chroma samples along `count` luma samples in 4:2:0.
 func half(_ count: Int) -> Int { (count + 1) / 2 }
 
-/// Which rows of a picture a band has. Bands of a picture that is turned upside down may begin at odd rows, so luma's
-/// and chroma's are separate.
+// MARK: - Bands
+
+/// The rows of a picture that a band covers. Bands of a picture that is turned upside down may begin at odd
+/// rows, so luma and chroma have separate ranges.
 struct BandPlace {
     let luma: Range<Int>
     let chroma: Range<Int>
 
-    /// Rows of a picture that is read from the top down, of which the first is even.
+    /// Rows counted from the top of a picture; the first is even.
     init(_ rows: Range<Int>) {
         luma = rows
         let first = rows.lowerBound / 2
@@ -134,16 +136,16 @@ struct BandPlace {
 
 /// A band of planar 4:2:0 in scratch memory, which stays in the cache until it is copied to a surface.
 final class StagingBand {
-    /// The most rows of a band.
+    /// The maximum number of rows in a band.
     static let rows = Int(CYUV_JPEG_MAXIMUM_BAND_ROWS)
 
     private let width: Int
-    /// Luma, Cb and Cr.
+    /// The scratch planes.
     let planes: (luma: PictureSurface.Plane, cb: PictureSurface.Plane, cr: PictureSurface.Plane)
 
     init(width: Int) {
         self.width = width
-        // Whole cache lines.
+        // Rows are whole cache lines.
         let stride = (width + 63) / 64 * 64
         let chromaStride = (half(width) + 63) / 64 * 64
         let chromaLength = half(Self.rows) * chromaStride
@@ -166,7 +168,7 @@ final class StagingBand {
             chroma: .separate(cb: planes.cb, cr: planes.cr))
     }
 
-    /// Copies the first rows to their place in a surface. Where that has room beyond the picture, they repeat the last
+    /// Copies the staged rows to their place in a surface and fills the surface's margin: it repeats the last
     /// column, and at the picture's end the last row.
     func copy(to surface: PictureSurface, at place: BandPlace) {
         let padded = surface.paddedSize
@@ -213,24 +215,26 @@ final class StagingBand {
 }
 
 extension UnsafeMutablePointer<UInt8> {
-    /// Allocates memory that begins at a cache line, which suits every vector instruction.
+    /// Allocates memory aligned to a cache line, which satisfies every vector instruction.
     static func allocateAligned(count: Int) -> UnsafeMutablePointer<UInt8> {
         UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 64)
             .bindMemory(to: UInt8.self, capacity: count)
     }
 }
 
-/// Memory for one converted picture.
+// MARK: - Memory
+
+/// Owns the memory of one converted picture.
 final class PictureMemory {
-    /// The picture in it.
+    /// The picture in this memory.
     let surface: PictureSurface
     private let memory: UnsafeMutableRawPointer
 
-    /// - Parameter paddedSize: columns and rows that there is room for.
+    /// - Parameter paddedSize: the picture's size with its margin.
     init(
         _ size: PictureSize, paddedTo paddedSize: PictureSize, layout: PictureSurface.Layout
     ) throws(ConversionError) {
-        // Rows, including chroma's, are a multiple of 64 bytes, which suits the encoders' vector code.
+        // The rows of all planes are a multiple of 64 bytes, which suits the encoders' vector code.
         let stride = (paddedSize.width + 127) & ~127
         let (lumaLength, chromaLength) = (stride * paddedSize.height, stride * (paddedSize.height / 2))
         guard let memory = AlignedMemory.allocate(byteCount: lumaLength + chromaLength)?.baseAddress else {
@@ -250,7 +254,7 @@ final class PictureMemory {
 
     /// Memory for a planar picture of any size.
     convenience init(planar size: PictureSize) throws(ConversionError) {
-        // An odd side has half a chroma sample more.
+        // Chroma needs half a sample more along an odd side.
         let even = PictureSize((size.width + 1) & ~1, (size.height + 1) & ~1)
         guard let even else { throw .outOfMemory }
         try self.init(size, paddedTo: even, layout: .i420)
@@ -258,19 +262,21 @@ final class PictureMemory {
 
     deinit { free(memory) }
 
-    /// More memory of the same kind.
+    /// Allocates memory for another picture of the same size and layout.
     func another() throws(ConversionError) -> PictureMemory {
         try PictureMemory(surface.size, paddedTo: surface.paddedSize, layout: surface.layout)
     }
 }
 
-/// Planes of a source that the software encoder takes as they are, with neither conversion nor copy.
+// MARK: - Sources that need no conversion
+
+/// The planes of a source that a software encoder reads directly, without conversion or copy.
 public struct PassthroughLayout: Sendable, Hashable {
-    /// What libx264 takes in 8 bits 4:2:0.
+    /// The 8-bit 4:2:0 arrangements that libx264 accepts.
     public enum Arrangement: Sendable, Hashable {
-        /// Luma, then Cb and Cr in turn.
+        /// Luma, then alternating Cb and Cr.
         case nv12
-        /// Luma, then Cr and Cb in turn.
+        /// Luma, then alternating Cr and Cb.
         case nv21
         /// Luma, Cb, Cr.
         case i420
@@ -278,13 +284,13 @@ public struct PassthroughLayout: Sendable, Hashable {
 
     /// The arrangement of the planes.
     public let arrangement: Arrangement
-    /// Which of `PictureFormat.planes` are the arrangement's planes, in its order: YV12 is I420 with the
-    /// last two exchanged.
+    /// The indices of the arrangement's planes in `PictureFormat.planes`, in the arrangement's order: YV12 is
+    /// I420 with the last two exchanged.
     public let planes: [Int]
 
-    /// - Parameter color: the encoder's expected colours.
-    /// - Returns: nil if the source must be converted: another arrangement or colour encoding, fields to be
-    ///   woven, or an odd size, for which the encoder needs a margin that the camera's buffer lacks.
+    /// - Parameter color: the encoder's expected colors.
+    /// - Returns: nil if the source must be converted: its arrangement or color encoding differs, its fields
+    ///   must be woven, or its size is odd, which requires a margin that the camera's buffer lacks.
     public init?(_ format: PictureFormat, color: ColorEncoding) {
         guard format.firstField == nil, format.size.width % 2 == 0, format.size.height % 2 == 0,
             format.color.range == color.range, format.color.matrix == color.matrix

@@ -5,34 +5,34 @@ import CamPlatform
 /// Converts a stream's pictures into 4:2:0 surfaces, each in one pass over the camera's buffer.
 ///
 /// The pass works in bands of a few rows, which stay in the cache: each source byte is fetched from memory
-/// once and each surface byte written once. Formats that camrec reads itself go straight to the surface, or
-/// through a scratch band if the colours change, a text touches the band, or the surface has a margin to fill.
-/// Vendor formats take two passes (see `VendorReader`), and so do pictures that are turned by a right angle or scaled
-/// (see `Reframing`).
+/// once, and each surface byte is written once. Formats that camrec reads itself go straight to the surface.
+/// A scratch band comes in between if the colors change, a text touches the band, or the surface has a margin
+/// to fill. Vendor formats take two passes (see `VendorReader`), and so do pictures that are scaled or turned
+/// by a right angle (see `Reframing`).
 ///
 /// Nothing is allocated per frame, except inside libjpeg for JPEG.
 ///
 /// One thread at a time may use a converter.
 public final class PixelConverter {
-    /// What `convert` takes.
+    /// The format of the pictures that `convert` takes.
     public let source: PictureFormat
-    /// What `convert` writes.
+    /// The chroma layout of the surfaces that `convert` writes.
     public let layout: PictureSurface.Layout
-    /// The size of the pictures that it writes.
+    /// The size of the converted pictures.
     public let size: PictureSize
 
     private let window: SourceWindow
     private var recoloring: Recoloring?
     private let staging: StagingBand
-    /// Nil for pictures that stay upright and as large as they are.
+    /// Nil for pictures that keep their orientation and size.
     private let reframing: Reframing?
     private let overlay: OverlayPainter?
 
     /// - Parameters:
-    ///   - color: the encoding of the surfaces. Y′CbCr sources of another are converted, RGB sources are
-    ///     converted straight to it.
-    ///   - framing: one that the source's pictures have.
-    ///   - makesThumbnails: whether each picture leaves a thumbnail behind.
+    ///   - color: the encoding of the surfaces. Y′CbCr sources of another encoding are recolored, RGB sources
+    ///     are converted directly.
+    ///   - framing: must fit the source's pictures.
+    ///   - makesThumbnails: whether each conversion updates `thumbnail`.
     /// - Throws: `.unsupported` if nothing reads the source's format.
     public convenience init(
         source: PictureFormat, layout: PictureSurface.Layout, color: ColorEncoding,
@@ -60,7 +60,7 @@ public final class PixelConverter {
         self.overlay = overlay.map { OverlayPainter($0) }
     }
 
-    /// The latest picture's, before it is turned or scaled; nil if none are made.
+    /// The latest picture's thumbnail, taken before turning and scaling; nil if thumbnails are off.
     public var thumbnail: LumaThumbnail? { window.thumbnail }
 
     /// Writes the buffer's picture, and the margin that `surface.paddedSize` asks for.
@@ -112,11 +112,13 @@ public final class PixelConverter {
     }
 }
 
-/// A place for one converted picture, which another thread may fill while the encode thread encodes the picture
-/// before.
+// MARK: - Slots
+
+/// A slot for one converted picture, which another thread may fill while the encode thread encodes the
+/// previous picture.
 ///
-/// The encode thread opens it, on memory that belongs to the encoder, and takes the picture that it wants; whether
-/// another thread had converted that one already makes no difference but the time.
+/// The encode thread opens the slot on the encoder's memory and takes the picture it needs. If no other
+/// thread has converted that picture yet, `take` converts it.
 public final class ConversionSlot: @unchecked Sendable {
     // Safe to share: `state` is accessed with the lock held; the converter and the open memory belong to the thread
     // that set the state to `filling`.
@@ -133,18 +135,19 @@ public final class ConversionSlot: @unchecked Sendable {
 
     init(_ converter: PixelConverter) { self.converter = converter }
 
-    /// The thumbnail of the picture that was taken from it, until it is opened again; nil if none are made.
+    /// The thumbnail of the latest picture taken from the slot, valid until the slot is opened again; nil if
+    /// thumbnails are off.
     var thumbnail: LumaThumbnail? { converter.thumbnail }
 
-    /// Whether there is memory for a picture, perhaps with a picture.
+    /// Whether the slot has memory, with or without a picture in it.
     var isOpen: Bool {
         monitor.withLock { if case .closed = state { false } else { true } }
     }
 
-    /// Gives it memory for a picture.
+    /// Opens the slot on memory for a picture.
     func open(on surface: PictureSurface) { monitor.withLock { state = .open(surface) } }
 
-    /// Takes the memory away, as soon as no thread writes into it.
+    /// Closes the slot, after waiting for a thread that is writing into the memory.
     func close() {
         monitor.withLock {
             awaitFilling()
@@ -152,7 +155,8 @@ public final class ConversionSlot: @unchecked Sendable {
         }
     }
 
-    /// Converts a picture into it, unless it is closed, has that picture already, or takes another format.
+    /// Converts a picture into the slot, unless the slot is closed, already holds that picture, or takes
+    /// another format.
     public func fill(from buffer: borrowing PixelBuffer) {
         guard buffer.format === converter.source, let surface = begin(buffer.id) else { return }
         var failure: ConversionError?
@@ -160,7 +164,7 @@ public final class ConversionSlot: @unchecked Sendable {
         end(.filled(surface, buffer.id, failure))
     }
 
-    /// Closes it, with a picture. Afterwards the memory has the picture, or on an error anything.
+    /// Closes the slot with a picture in its memory. After an error, the memory's content is undefined.
     func take(_ buffer: borrowing PixelBuffer) throws(ConversionError) {
         guard buffer.format === converter.source else { throw .mismatched("the stream's format changed") }
         fill(from: buffer)
@@ -172,7 +176,7 @@ public final class ConversionSlot: @unchecked Sendable {
         if let failure { throw failure }
     }
 
-    /// Returns the memory for a picture, which the caller must now fill; nil if there is nothing to do.
+    /// Returns the memory that the caller must fill with the picture; nil if there is nothing to convert.
     private func begin(_ id: PixelBuffer.ID) -> PictureSurface? {
         monitor.withLock {
             awaitFilling()
@@ -195,11 +199,13 @@ public final class ConversionSlot: @unchecked Sendable {
         }
     }
 
-    /// Waits, with the lock held, until no thread converts into it.
+    /// Waits until no thread converts into the slot. Call with the lock held.
     private func awaitFilling() {
         while case .filling = state { monitor.wait() }
     }
 }
+
+// MARK: - Errors
 
 /// Why a picture could not be converted. `description` is one line.
 public enum ConversionError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -211,7 +217,7 @@ public enum ConversionError: Error, Sendable, Hashable, CustomStringConvertible 
     case mismatched(String)
     case outOfMemory
 
-    /// Whether the next frame may well be good: skip this one and count it.
+    /// Whether only this frame is affected: skip and count it, the next one may be good.
     public var concernsOneFrame: Bool {
         switch self {
         case .corrupt, .mismatched: true

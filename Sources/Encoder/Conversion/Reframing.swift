@@ -3,25 +3,25 @@ import CamPictures
 
 /// Turns, mirrors and scales pictures on their way into a surface.
 ///
-/// Mirrored ones stay in the cache: a band is reversed on its way from one scratch band to another. A turn by a right
-/// angle makes columns of rows, and a scaled row needs rows of several bands, so these take a picture in ordinary memory in
-/// between, and a second pass. Surfaces are written once, from the top down, as mapped ones must be; only decoded
-/// pictures that go upside down begin at the bottom.
+/// Mirroring stays in the cache: a band is reversed between two scratch bands. A turn by a right angle makes
+/// columns of rows, and a scaled row needs rows of several bands, so both take an intermediate picture in
+/// memory and a second pass. Surfaces are written once, from the top down, as mapped surfaces require; only
+/// decoded pictures that are turned upside down are written from the bottom up.
 final class Reframing {
-    /// The size of the pictures.
+    /// The size of the resulting pictures.
     let size: PictureSize
 
     private let window: SourceWindow
     private let orientation: Orientation
     private let scaler: PictureScaler?
-    /// The size ahead of the orientation.
+    /// The size after scaling, before the orientation is applied.
     private let flatSize: PictureSize
-    /// The whole picture ahead of a turn by a right angle.
+    /// The intermediate picture before a turn by a right angle; nil without such a turn.
     private let turned: PictureMemory?
     private let input: StagingBand
     private let output: StagingBand
 
-    /// Nil for pictures that stay upright and as large as they are.
+    /// Nil for pictures that keep their orientation and size.
     init?(_ window: SourceWindow, _ framing: Framing, siting: ChromaSiting) throws(ConversionError) {
         let orientation = framing.orientation
         let flatSize = framing.scale.map(orientation.size) ?? window.size
@@ -36,7 +36,7 @@ final class Reframing {
         output = StagingBand(width: size.width)
     }
 
-    /// Writes a picture that the window has begun.
+    /// Writes the picture that the window has begun.
     func convert(
         _ buffer: borrowing PixelBuffer, recoloring: inout Recoloring?, overlay: OverlayPainter?,
         into surface: PictureSurface
@@ -53,7 +53,7 @@ final class Reframing {
         try mirror(buffer, &recoloring, overlay, into: surface)
     }
 
-    /// Reads the whole window.
+    /// Reads the whole window into a picture in memory.
     private func fill(
         _ target: PictureSurface, from buffer: borrowing PixelBuffer, _ recoloring: inout Recoloring?
     ) throws(ConversionError) {
@@ -149,13 +149,14 @@ final class Reframing {
         }
     }
 
-    /// Makes rows of the turned plane from the columns of a plane of this size.
+    /// Writes rows of the turned plane from the columns of a plane of size `size`.
     private func turn(
         _ source: PictureSurface.Plane, _ size: PictureSize, _ rows: Range<Int>,
         into target: PictureSurface.Plane
     ) {
         let first = orientation.reversesRows ? size.width - rows.upperBound : rows.lowerBound
-        // libyuv's turns reverse either columns or rows; a plane that is read from below reverses the columns once more.
+        // libyuv's rotations reverse either columns or rows; reading the plane from below reverses the
+        // columns once more.
         let isFromBelow = orientation.reversesRows == orientation.reversesColumns
         let rotate = orientation.reversesRows ? RotatePlane270 : RotatePlane90
         rotate(
@@ -165,21 +166,21 @@ final class Reframing {
     }
 }
 
-/// Scales whole planar pictures, band by band of the result: means of all pixels that a smaller one covers, and between
-/// the nearest of those that a larger one lies between.
+/// Scales whole planar pictures, one band of the result at a time. Scaling down averages all covered pixels;
+/// scaling up interpolates between the nearest ones.
 ///
-/// libyuv's scaling would allocate memory for each plane of each picture, and makes whole pictures only.
+/// libyuv's scaler allocates memory for each plane of each picture, and scales whole pictures only.
 final class PictureScaler {
-    /// Where the picture is that is scaled.
+    /// The picture to scale; write it before calling `scale`.
     var source: PictureSurface { memory.surface }
 
     private let memory: PictureMemory
     private let target: PictureSize
     private let luma, chroma: (columns: ScalingFilter, rows: ScalingFilter)
-    /// A row of sums.
+    /// The vertically filtered sums of one row.
     private let sums: UnsafeMutablePointer<Int16>
 
-    /// - Parameter siting: where chroma is, in both pictures.
+    /// - Parameter siting: the chroma siting of both pictures.
     init(from source: PictureSize, to target: PictureSize, siting: ChromaSiting) throws(ConversionError) {
         memory = try PictureMemory(planar: source)
         self.target = target
@@ -192,7 +193,7 @@ final class PictureScaler {
             ScalingFilter(fromHalfOf: source.width, toHalfOf: target.width, offset: x),
             ScalingFilter(fromHalfOf: source.height, toHalfOf: target.height, offset: y)
         )
-        // Weights of zero also have samples.
+        // The padding weights of zero read samples, too.
         let count = source.width + Int(COLOR_SCALE_TAPS)
         sums = .allocate(capacity: count)
         sums.initialize(repeating: 0, count: count)
@@ -200,7 +201,7 @@ final class PictureScaler {
 
     deinit { sums.deallocate() }
 
-    /// Scales to rows of which the first is even, into a planar band.
+    /// Scales rows of the result, the first of them even, into a planar band.
     func scale(_ rows: Range<Int>, into band: PictureSurface.Band) {
         guard case .separate(let cb, let cr) = source.chroma, case .separate(let toCb, let toCr) = band.chroma
         else { preconditionFailure("scaled pictures are planar") }
@@ -231,16 +232,16 @@ final class PictureScaler {
     }
 }
 
-/// Which samples of a line make each sample of a shorter or longer one, and their weights: a triangle as wide as two
-/// samples of the coarser line. Memory of a fixed size, which conversions only read.
+/// The source samples of each scaled sample along a line, and their weights: a triangle as wide as two
+/// samples of the coarser line. The tables are computed once; conversions only read them.
 final class ScalingFilter {
-    /// Samples of the result.
+    /// The number of samples in the result.
     let count: Int
-    /// Samples that make one.
+    /// The number of source samples per result.
     let taps: Int
-    /// For each, the first of them.
+    /// The index of each result's first source sample.
     let starts: UnsafeMutablePointer<Int32>
-    /// `taps` weights of each, and zeros up to a multiple of `COLOR_SCALE_TAPS`.
+    /// `taps` weights per result, padded with zeros to a multiple of `COLOR_SCALE_TAPS`.
     private let weights: UnsafeMutablePointer<Int16>
 
     private static let one = 1 << 14
@@ -250,8 +251,8 @@ final class ScalingFilter {
         self.init(from: source, to: target, ratio: ratio, shift: (ratio - 1) / 2)
     }
 
-    /// For chroma of lines of luma.
-    /// - Parameter offset: half luma samples from the first one to the first of chroma.
+    /// A filter for the chroma of lines with `source` and `target` luma samples.
+    /// - Parameter offset: half luma samples from the first luma sample to the first chroma sample.
     convenience init(fromHalfOf source: Int, toHalfOf target: Int, offset: Int) {
         let ratio = Double(source) / Double(target)
         // At luma's place 2j + o/2 in the result there is luma's (2j + o/2 + ½) r − ½ of the source.
@@ -259,7 +260,7 @@ final class ScalingFilter {
         self.init(from: half(source), to: half(target), ratio: ratio, shift: shift)
     }
 
-    /// - Parameter shift: the place in the source of the result's first sample.
+    /// - Parameter shift: the position of the result's first sample in the source.
     private init(from source: Int, to target: Int, ratio: Double, shift: Double) {
         let shares = (0..<target).map { index in
             Self.shares(center: Double(index) * ratio + shift, radius: max(1, ratio), last: source - 1)
@@ -283,7 +284,7 @@ final class ScalingFilter {
         weights.deallocate()
     }
 
-    /// Weights from one result's first to the next one's.
+    /// The distance between two results in `weights`.
     private static func stride(taps: Int) -> Int {
         (taps + Int(COLOR_SCALE_TAPS) - 1) / Int(COLOR_SCALE_TAPS) * Int(COLOR_SCALE_TAPS)
     }
@@ -294,8 +295,8 @@ final class ScalingFilter {
         UnsafePointer(weights + index * Self.stride(taps: taps))
     }
 
-    /// The samples under a triangle, from the first on, and what each counts. Samples beyond the line's ends are those
-    /// at its ends.
+    /// The samples under a triangle and the share of each. Beyond its ends, the line repeats its outermost
+    /// samples.
     private static func shares(center: Double, radius: Double, last: Int) -> (first: Int, shares: [Double]) {
         let under = Int((center - radius).rounded(.down)) + 1...Int((center + radius).rounded(.up)) - 1
         let first = min(max(under.lowerBound, 0), last)
@@ -314,7 +315,7 @@ final class ScalingFilter {
             weights[tap] = Int16((share * Double(Self.one)).rounded())
             rest -= Int(weights[tap])
         }
-        // What rounding leaves goes to the largest, so that grey stays grey.
+        // The largest weight absorbs the rounding error, so gray stays gray.
         if let largest = shares.indices.max(by: { shares[$0] < shares[$1] }) {
             weights[largest] += Int16(rest)
         }

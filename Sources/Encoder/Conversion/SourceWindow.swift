@@ -1,22 +1,24 @@
 import CamPictures
 
-/// Reads the wanted part of a camera's pictures, band by band: of raw formats nothing else.
+/// Reads the selected part of a camera's pictures, band by band. Of raw formats it reads nothing outside that
+/// part.
 final class SourceWindow {
-    /// The part's.
+    /// The size of the selected part.
     let size: PictureSize
-    /// Whether bands can only be read from the top down.
+    /// Whether bands must be read from the top down.
     let isInOrder: Bool
 
     private let origin: (x: Int, y: Int)
     private let reader: any PictureReader
     private let weaver: FieldWeaver?
-    /// What decoded pictures are cut out of; nil if nothing is cut off, or the camera's own rows can be.
+    /// The full-width bands that decoded pictures are cropped from; nil for raw formats and uncropped
+    /// pictures.
     private let whole: WholeBands?
     private let sampler: LumaSampler?
 
     /// - Parameters:
-    ///   - crop: nil for the whole picture; otherwise a part of it with even sides and offsets.
-    ///   - makesThumbnails: whether each picture leaves a thumbnail of the part behind.
+    ///   - crop: the part, with even sides and offsets; nil for the whole picture.
+    ///   - makesThumbnails: whether each picture updates `thumbnail` with the part's.
     init(
         _ source: PictureFormat, crop: CropRectangle?, color: ColorEncoding, makesThumbnails: Bool = false
     ) throws(ConversionError) {
@@ -58,10 +60,10 @@ final class SourceWindow {
         }
     }
 
-    /// Whether bands already have the target colour encoding instead of the source's.
+    /// Whether bands already have the target color encoding instead of the source's.
     var writesWantedColor: Bool { reader.writesWantedColor }
 
-    /// The latest picture's; nil if none are made.
+    /// The latest picture's thumbnail; nil if thumbnails are off.
     var thumbnail: LumaThumbnail? { sampler?.thumbnail }
 
     /// Begins a picture.
@@ -71,7 +73,7 @@ final class SourceWindow {
         sampler?.begin()
     }
 
-    /// Ends a picture, of which every band was read.
+    /// Ends a picture after its last band.
     func end() { sampler?.end() }
 
     /// Returns the rows of the band that begins at an even row.
@@ -80,10 +82,10 @@ final class SourceWindow {
         return row..<min(row + height, size.height)
     }
 
-    /// Returns the rows of the band that ends before a row, if bands can be read in any order.
+    /// Returns the rows of the band that ends before a row. Use it only if `isInOrder` is false.
     func rows(before row: Int) -> Range<Int> { (row - 1) / reader.bandRows * reader.bandRows..<row }
 
-    /// Reads rows that `rows` has named.
+    /// Reads a range of rows that `rows(from:)` or `rows(before:)` returned.
     func read(
         _ rows: Range<Int>, of buffer: borrowing PixelBuffer, into band: PictureSurface.Band
     ) throws(ConversionError) {
@@ -106,7 +108,7 @@ final class SourceWindow {
     }
 }
 
-/// Bands of whole decoded pictures, to cut narrower ones out of.
+/// Decodes bands over the full width and crops them.
 private final class WholeBands {
     private let reader: any PictureReader
     private let size: PictureSize
@@ -121,8 +123,8 @@ private final class WholeBands {
 
     func begin() { current = 0..<0 }
 
-    /// - Parameter rows: of one band of the reader's, not before those read last.
-    /// - Returns: where their luma is, until the next ones are read.
+    /// - Parameter rows: within one band of the reader, not above the rows read last.
+    /// - Returns: the rows' luma, valid until the next call.
     func read(
         _ rows: Range<Int>, from column: Int, into band: PictureSurface.Band
     ) throws(ConversionError) -> LumaRows {
@@ -142,16 +144,19 @@ private final class WholeBands {
     }
 }
 
-/// Rows of a raw picture in each of its planes: a band, and possibly the rows after it. Valid as long as the
+// MARK: - Bands of raw pictures
+
+/// A band of a raw picture in each of its planes, possibly with the rows below it. Valid as long as the
 /// picture.
 struct SourceBand {
     private var planes = InlineArray<3, SourcePlane?>(repeating: nil)
     private var rowCounts = InlineArray<3, Int>(repeating: 0)
 
-    /// Without planes, for formats that have none.
+    /// A band without planes, for compressed formats.
     init() {}
 
-    /// The picture from luma row `row`, an even number, on. `PixelBuffer` has checked that it is whole.
+    /// The picture from luma row `row`, an even number, on. `PixelBuffer` has checked that the picture is
+    /// complete.
     init(from row: Int, of buffer: borrowing PixelBuffer) {
         for (number, plane) in buffer.format.planes.enumerated() {
             guard let start = buffer.plane(number).baseAddress else { continue }
@@ -172,7 +177,7 @@ struct SourceBand {
         return plane
     }
 
-    /// The same from a column on, an even number.
+    /// The same rows, beginning at a column of even number.
     consuming func from(column: Int, of format: PictureFormat) -> SourceBand {
         guard column > 0 else { return self }
         for number in format.planes.indices {
@@ -183,7 +188,7 @@ struct SourceBand {
         return self
     }
 
-    /// How many rows there are of it.
+    /// The number of rows available in plane `number`.
     func rows(_ number: Int) -> Int { rowCounts[number] }
 }
 
@@ -209,15 +214,17 @@ extension PictureFormat {
     }
 }
 
-/// Interleaves two fields, stored one after the other in each plane, into the picture's row order: a band at
-/// a time, in scratch memory that stays in the cache.
+// MARK: - Interlaced pictures
+
+/// Interleaves two fields, stored one after the other in each plane, into the picture's row order. It weaves
+/// one band at a time, in scratch memory that stays in the cache.
 final class FieldWeaver {
     private let format: PictureFormat
     private let firstField: PictureFormat.Field
-    /// One for each plane, with room for a band.
+    /// Scratch memory for a band of each plane.
     private let planes: [UnsafeMutablePointer<UInt8>]
 
-    /// Nil for pictures whose rows are in order.
+    /// Nil if the picture's rows are already in order.
     init?(_ format: PictureFormat) {
         guard let firstField = format.firstField else { return nil }
         self.format = format
@@ -229,7 +236,7 @@ final class FieldWeaver {
         for plane in planes { plane.deallocate() }
     }
 
-    /// Luma rows `rows` of the picture, which begin at an even one, and the chroma that belongs to them.
+    /// Luma rows `rows` of the picture, beginning at an even row, with their chroma.
     func band(_ rows: Range<Int>, of buffer: borrowing PixelBuffer) -> SourceBand {
         var band = SourceBand()
         for (number, plane) in format.planes.enumerated() {

@@ -1,17 +1,17 @@
 import CamPictures
 import Glibc
 
-/// A baseline JPEG picture in the form that a GPU's decoder takes (ITU-T T.81).
+/// A baseline JPEG picture, parsed for a GPU's decoder (ITU-T T.81).
 ///
-/// Everything is checked first: no header, table or length of a camera's that is not what it claims to be reaches a
-/// driver. Whether the coded samples themselves are sound only decoding them would show.
+/// The parser validates every header, table and length, so no malformed structure from a camera reaches a
+/// driver. It does not decode the samples and cannot tell whether they are damaged.
 struct BaselineJPEG {
-    /// How chroma is subsampled.
+    /// The chroma subsampling.
     enum Sampling: Sendable { case c420, c422 }
 
-    /// Why a picture is not for the GPU.
+    /// Why the GPU does not get a picture.
     enum Unsuitability: Error, Hashable {
-        /// It is sound, but of a kind that hardware does not decode, or not into NV12.
+        /// The picture is valid, but hardware does not decode this kind, or not into NV12.
         case kind(String)
         case damaged(String)
 
@@ -37,24 +37,24 @@ struct BaselineJPEG {
     private(set) var width = 0
     private(set) var height = 0
     private(set) var sampling = Sampling.c420
-    /// Y, Cb, Cr.
+    /// Y, Cb and Cr, in this order.
     private(set) var components = InlineArray<3, Component>(repeating: Component())
-    /// In zigzag order; those that components use are known.
+    /// The quantization tables, in zigzag order. All tables that components refer to are set.
     private(set) var quantization = InlineArray<4, QuantizationTable>(repeating: .init(repeating: 0))
     private(set) var huffman = HuffmanTables()
-    /// In MCUs; 0 for none.
+    /// The number of MCUs between restart markers; 0 for none.
     private(set) var restartInterval = 0
     private(set) var unitCount = 0
-    /// Rows of whole MCUs.
+    /// The picture's height rounded up to whole MCUs.
     private(set) var coveredHeight = 0
-    /// Where the coded samples are.
+    /// The byte range of the coded samples.
     private(set) var scan = 0..<0
     private var knownQuantization: UInt8 = 0
 
     /// - Parameters:
-    ///   - bytes: a picture; what follows its end does not matter.
-    ///   - size: of the stream's pictures. This one may be larger by less than an MCU.
-    ///   - room: what the surface holds, to which whole MCUs are written.
+    ///   - bytes: a picture; bytes after its end are ignored.
+    ///   - size: the size of the stream's pictures. This picture may exceed it by less than an MCU.
+    ///   - room: the size of the surface, which must hold whole MCUs.
     init(
         _ bytes: UnsafeRawBufferPointer, size: PictureSize, room: PictureSize
     ) throws(Unsuitability) {
@@ -90,7 +90,7 @@ struct BaselineJPEG {
         Int(bytes[place]) << 8 | Int(bytes[place + 1])
     }
 
-    /// Whether it has the quantisation table with that number.
+    /// Whether the picture defines the quantization table.
     func hasQuantization(_ number: Int) -> Bool { knownQuantization >> number & 1 == 1 }
 
     // MARK: Frame header
@@ -113,11 +113,11 @@ struct BaselineJPEG {
         let identifiers = (components[0].identifier, components[1].identifier, components[2].identifier)
         guard identifiers.0 != identifiers.1, identifiers.1 != identifiers.2, identifiers.0 != identifiers.2
         else { throw .damaged("two components have one identifier") }
-        // By these letters libjpeg knows RGB.
+        // libjpeg recognizes RGB by the identifiers R, G, B.
         if identifiers == (0x52, 0x47, 0x42) { throw .kind("it is not Y′CbCr") }
         switch (components[0].factors, components[1].factors, components[2].factors) {
         case (0x22, 0x11, 0x11): sampling = .c420
-        // The second is how ffmpeg writes it.
+        // ffmpeg writes the second form.
         case (0x21, 0x11, 0x11), (0x22, 0x12, 0x12): sampling = .c422
         default: throw .kind("its chroma is neither 4:2:0 nor 4:2:2")
         }
@@ -132,7 +132,7 @@ struct BaselineJPEG {
         (unitCount, coveredHeight) = (across * down, down * unit.height)
     }
 
-    /// Adobe's segment says what the components are: 1 is Y′CbCr.
+    /// Refuses color spaces other than Y′CbCr, which Adobe's segment codes as 1.
     private func readAdobe(_ bytes: UnsafeRawBufferPointer) throws(Unsuitability) {
         guard bytes.count >= 12, bytes.starts(with: "Adobe".utf8) else { return }
         if bytes[11] != 1 { throw .kind("it is not Y′CbCr") }
@@ -180,7 +180,7 @@ struct BaselineJPEG {
         huffman.addStandardTables()
     }
 
-    /// Looks for the end of the coded samples. Restart markers must be those that the interval asks for.
+    /// Finds the end of the coded samples and checks that the restart markers match the interval.
     private mutating func findEnd(
         of bytes: UnsafeRawBufferPointer, from start: Int
     ) throws(Unsuitability) {
@@ -214,9 +214,9 @@ struct BaselineJPEG {
 /// The Huffman tables of a baseline JPEG picture (ITU-T T.81, B.2.4.2): two for DC, two for AC coefficients.
 struct HuffmanTables {
     struct Table {
-        /// How many codes there are of each length, from 1 on.
+        /// The number of codes of each length, from 1 bit on.
         var counts = InlineArray<16, UInt8>(repeating: 0)
-        /// In the order of the codes.
+        /// The coded values, in the order of the codes.
         var values = InlineArray<162, UInt8>(repeating: 0)
         fileprivate var isKnown = false
     }
@@ -224,17 +224,17 @@ struct HuffmanTables {
     private(set) var dc = InlineArray<2, Table>(repeating: Table())
     private(set) var ac = InlineArray<2, Table>(repeating: Table())
 
-    /// The tables that Motion JPEG may leave out.
+    /// The standard tables, which Motion JPEG may omit.
     private static let standard: HuffmanTables = {
         var tables = HuffmanTables()
-        // Behind the marker and the length
+        // Skips the marker and the length.
         StandardHuffmanTables.segment(without: []).withUnsafeBytes { segment in
             try? tables.read(UnsafeRawBufferPointer(rebasing: segment.dropFirst(4)))
         }
         return tables
     }()
 
-    /// Takes the standard ones in place of those that are missing.
+    /// Replaces missing tables by the standard ones.
     mutating func addStandardTables() {
         for number in 0..<2 {
             if !dc[number].isKnown { dc[number] = Self.standard.dc[number] }
@@ -242,7 +242,7 @@ struct HuffmanTables {
         }
     }
 
-    /// - Parameter bytes: a segment's parameters.
+    /// - Parameter bytes: the parameters of a DHT segment.
     mutating func read(_ bytes: UnsafeRawBufferPointer) throws(BaselineJPEG.Unsuitability) {
         var place = 0
         while place < bytes.count {
@@ -258,7 +258,7 @@ struct HuffmanTables {
             }
             for index in 0..<count {
                 let value = bytes[place + 17 + index]
-                // Sizes of coefficients, to 11 bits and 10 (F.1.2).
+                // Values are coefficient sizes: up to 11 bits for DC and 10 for AC (F.1.2).
                 guard isAC ? value & 15 <= 10 : value <= 11 else {
                     throw .damaged("a Huffman table has a value that is none")
                 }
@@ -269,7 +269,7 @@ struct HuffmanTables {
         }
     }
 
-    /// Returns how many codes there are.
+    /// Reads the number of codes of each length, and returns the total.
     private static func readCounts(
         of table: inout Table, from bytes: UnsafeRawBufferPointer, at place: Int
     ) throws(BaselineJPEG.Unsuitability) -> Int {
@@ -278,7 +278,7 @@ struct HuffmanTables {
             table.counts[length] = bytes[place + length]
             count += Int(table.counts[length])
             code += Int(table.counts[length])
-            // The code of ones alone is reserved (C.2).
+            // A code must not consist of ones alone (C.2).
             guard code < 2 << length else { throw .damaged("a Huffman table has more codes than fit") }
             code <<= 1
         }

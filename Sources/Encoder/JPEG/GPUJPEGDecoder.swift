@@ -3,17 +3,17 @@ import CFFmpeg
 import CVAAPI
 import CamPictures
 
-/// A GPU's decoder of baseline JPEG (VA-API: `va_dec_jpeg.h`), which writes into surfaces of an encoder.
+/// Decodes baseline JPEG on a GPU, into surfaces of an encoder (VA-API: `va_dec_jpeg.h`).
 ///
 /// Use it in one thread at a time.
 final class GPUJPEGDecoder {
     private let connection: VADisplayConnection
     private let config: VAConfigID
     private let context: VAContextID
-    /// Whether it makes NV12 of 4:2:2 as well: Intel's engine halves chroma itself. Mesa turns such a surface into YUYV
-    /// (22.3), or reports an error (25).
+    /// Whether the GPU decodes 4:2:2 to NV12, too. Intel's engine halves the chroma; Mesa turns the surface
+    /// into YUYV (22.3) or reports an error (25).
     let takes422: Bool
-    // Reused for each picture.
+    // The parameter buffers, reused for each picture.
     private var picture = VAPictureParameterBufferJPEGBaseline()
     private var matrices = VAIQMatrixBufferJPEGBaseline()
     private var tables = VAHuffmanTableBufferJPEGBaseline()
@@ -52,7 +52,7 @@ final class GPUJPEGDecoder {
         }
     }
 
-    /// Lets the GPU decode a picture; the driver keeps the order with what uses the surface later.
+    /// Submits a picture to the GPU. The driver orders the decoding before later uses of the surface.
     func decode(
         _ jpeg: BaselineJPEG, in bytes: UnsafeRawBufferPointer, into surface: VASurfaceID
     ) -> VAStatus {
@@ -61,7 +61,7 @@ final class GPUJPEGDecoder {
         var buffers = InlineArray<5, VABufferID>(repeating: VABufferID(CVAAPI_INVALID_ID))
         var count = 0
         defer { for index in 0..<count { vaDestroyBuffer(display, buffers[index]) } }
-        /// Copies into the driver's memory.
+        /// Copies a buffer into the driver's memory.
         func add(_ kind: VABufferType, _ content: UnsafeRawBufferPointer) -> VAStatus {
             let status = vaCreateBuffer(
                 display, context, kind, UInt32(content.count), 1,
@@ -88,7 +88,7 @@ final class GPUJPEGDecoder {
         status = buffers.span.withUnsafeBufferPointer {
             vaRenderPicture(display, context, UnsafeMutablePointer(mutating: $0.baseAddress), Int32(count))
         }
-        // A picture that was begun must be ended.
+        // Each vaBeginPicture needs a vaEndPicture.
         let end = vaEndPicture(display, context)
         return status == VA_STATUS_SUCCESS ? end : status
     }

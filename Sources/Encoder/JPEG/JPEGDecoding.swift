@@ -7,34 +7,35 @@ import Synchronization
 
 /// Decides, picture by picture, whether the GPU decodes a camera's Motion JPEG into an encoder's surfaces.
 ///
-/// The first pictures are decoded by the processor as well and compared. A picture that is damaged or unusual is the
-/// processor's, which then counts it as damaged or decodes it.
+/// The processor also decodes the first pictures, for comparison. Damaged and unusual pictures go to the
+/// processor, which counts or decodes them.
 final class JPEGDecoding {
     private let node: String
-    /// Nil once it is given up.
+    /// Nil once GPU decoding is given up.
     private var decoder: GPUJPEGDecoder?
     private let size: PictureSize
     private let room: PictureSize
-    /// Whether an error follows where the GPU is given up.
+    /// Whether giving up the GPU is an error.
     private let isRequired: Bool
     private let record: JPEGRecord
     private var hasDecoded = false
-    /// Pictures in a row that were left to the processor, and that the driver failed to decode.
+    /// Consecutive pictures left to the processor, and consecutive pictures that the driver failed to decode.
     private var skipped = 0
     private var failures = 0
-    /// How many pictures were compared, and how many of them had something in them.
+    /// The number of compared pictures, and of those with enough contrast to prove something.
     private var compared = 0
     private var telling = 0
 
-    /// Comparisons until a GPU is trusted. Grey pictures say little, but a camera at night has no others.
+    /// Comparisons until a GPU is trusted. Gray pictures prove little, but a camera at night has no others.
     private static let wantedComparisons = (telling: 3, all: 30)
-    /// Pictures in a row that are not for the GPU: at first the camera's are of another kind, later it is a bad cable.
+    /// Consecutive unsuitable pictures until the GPU is given up. At first they mean that the camera sends
+    /// another kind of JPEG, later that a cable is bad.
     private static let patience = (first: 3, later: 30)
     private static let permittedFailures = 2
 
     /// - Parameters:
-    ///   - size: of the stream's pictures.
-    ///   - room: the surfaces' size.
+    ///   - size: the size of the stream's pictures.
+    ///   - room: the size of the surfaces.
     init(
         _ decoder: GPUJPEGDecoder, on node: String, size: PictureSize, room: PictureSize, isRequired: Bool,
         record: JPEGRecord
@@ -43,12 +44,12 @@ final class JPEGDecoding {
         (self.isRequired, self.record) = (isRequired, record)
     }
 
-    /// Whether the next picture will probably be the GPU's, so that the processor need not decode it ahead.
+    /// Whether the GPU will probably decode the next picture. The processor then does not decode it ahead.
     var isLikely: Bool { decoder != nil && skipped == 0 }
 
-    /// Returns the picture if the GPU takes it.
+    /// Parses a picture for the GPU; nil if the processor must decode it.
     func picture(in bytes: UnsafeRawBufferPointer) throws(EncoderError) -> BaselineJPEG? {
-        // An encoder that is opened again may take over the surfaces, and this with them.
+        // A reopened encoder may take over the surfaces together with this decoder.
         if record.hasGivenUp(node) { decoder = nil }
         guard let decoder else { return nil }
         let reason: String
@@ -64,7 +65,7 @@ final class JPEGDecoding {
     }
 
     /// Decodes a picture into a surface.
-    /// - Returns: whether the surface has it; otherwise it is the processor's.
+    /// - Returns: whether the surface holds the picture; otherwise the processor must decode it.
     func decode(
         _ picture: BaselineJPEG, in bytes: UnsafeRawBufferPointer, into surface: VASurfaceID,
         _ writer: SurfaceWriter
@@ -86,7 +87,7 @@ final class JPEGDecoding {
         return true
     }
 
-    /// Compares a picture with the processor's.
+    /// Compares a decoded picture with the processor's result.
     private func isRight(
         _ picture: BaselineJPEG, in bytes: UnsafeRawBufferPointer, _ surface: VASurfaceID,
         _ writer: SurfaceWriter
@@ -117,7 +118,7 @@ final class JPEGDecoding {
         }
     }
 
-    /// - Parameter isFault: whether the GPU is to blame, so that it is not tried again.
+    /// - Parameter isFault: whether the GPU is at fault and must not be tried again.
     private func giveUp(_ reason: String, isFault: Bool) throws(EncoderError) {
         if isFault { record.giveUp(node, reason) }
         if isRequired { throw EncoderError(.unsupported("--jpeg gpu: \(reason)")) }
@@ -125,18 +126,20 @@ final class JPEGDecoding {
     }
 }
 
-/// What a recording has learned about GPUs that decode Motion JPEG, and what they decoded: of all its encoders, one after
-/// another.
+// MARK: - Record
+
+/// A recording's knowledge about GPUs that decode Motion JPEG, and its counts of decoded pictures, across all
+/// successive encoders.
 ///
-/// Safe to use from any thread: one that hangs in a driver may come back when another has taken its place.
+/// Safe to use from any thread: a thread that hung in a driver may return after its replacement has started.
 final class JPEGRecord: Sendable {
     private let state = Mutex(State())
 
     private struct State {
         var outcome: JPEGOutcome?
-        /// What was compared, and was right.
+        /// The combinations of node and subsampling whose pictures passed the comparison.
         var trusted: Set<Kind> = []
-        /// By render node, why its GPU decodes no more.
+        /// By render node, why its GPU no longer decodes.
         var obstacles: [String: String] = [:]
     }
 
@@ -145,11 +148,11 @@ final class JPEGRecord: Sendable {
         let sampling: BaselineJPEG.Sampling
     }
 
-    /// Nil as long as there was no Motion JPEG for a GPU's encoder.
+    /// Nil until a GPU's encoder is opened for Motion JPEG.
     var outcome: JPEGOutcome? { state.withLock { $0.outcome } }
 
-    /// Notes that encoders are opened on a render node.
-    /// - Returns: their session, and why their GPU is not to decode; nil if it may.
+    /// Records that encoders are opened on a render node.
+    /// - Returns: the encoders' session, and why their GPU must not decode, or nil if it may.
     func begin(on node: String) -> (session: InputSession, obstacle: String?) {
         state.withLock { state in
             state.outcome = state.outcome ?? JPEGOutcome()
@@ -157,10 +160,11 @@ final class JPEGRecord: Sendable {
         }
     }
 
-    /// Whether a GPU is not to decode any more.
+    /// Whether a GPU must no longer decode.
     func hasGivenUp(_ node: String) -> Bool { state.withLock { $0.obstacles[node] != nil } }
 
-    /// Counts a picture that the GPU has decoded for a session's encoders: from now on that may be why they fail.
+    /// Counts a picture that the GPU decoded for a session's encoders. From now on, decoding may be why they
+    /// fail.
     func countGPU(for session: InputSession) {
         session.noteUse()
         state.withLock { $0.outcome?.gpuPictures += 1 }
@@ -169,10 +173,10 @@ final class JPEGRecord: Sendable {
     /// Counts a picture that the processor has decoded.
     func countCPU() { state.withLock { $0.outcome?.cpuPictures += 1 } }
 
-    /// Notes why the processor decodes a picture, or all of them.
+    /// Records why the processor decodes one picture, or all pictures.
     func note(_ reason: String) { state.withLock { $0.outcome?.reason = reason } }
 
-    /// Whether a GPU's pictures of that sampling need no comparison any more.
+    /// Whether a GPU's pictures with this subsampling no longer need a comparison.
     func trusts(_ node: String, _ sampling: BaselineJPEG.Sampling) -> Bool {
         state.withLock { $0.trusted.contains(Kind(node: node, sampling: sampling)) }
     }
@@ -181,7 +185,7 @@ final class JPEGRecord: Sendable {
         state.withLock { _ = $0.trusted.insert(Kind(node: node, sampling: sampling)) }
     }
 
-    /// Notes that a GPU is not to decode for the rest of the recording.
+    /// Records that a GPU must not decode for the rest of the recording.
     func giveUp(_ node: String, _ reason: String) {
         state.withLock { state in
             state.obstacles[node] = reason
@@ -189,9 +193,9 @@ final class JPEGRecord: Sendable {
         }
     }
 
-    /// Notes that an encoder failed. The next one is to be opened without JPEG on its GPU, if that was decoded there: it may
-    /// be what failed, and each of a session's encoders may blame it.
-    /// - Returns: whether that was so.
+    /// Records that an encoder failed. If its GPU also decoded JPEG, decoding may have been the cause, and
+    /// the next encoder is opened without it. Each encoder of a session may blame the decoding.
+    /// - Returns: whether the GPU decoded JPEG in this session.
     func blame(by session: InputSession) -> Bool {
         guard session.mayBeBlamed else { return false }
         let reason = "the encoder failed while its GPU decoded JPEG as well"
@@ -203,37 +207,40 @@ final class JPEGRecord: Sendable {
     }
 }
 
-/// What decoded a camera's Motion JPEG, as far as a GPU could have.
+/// Who decoded a camera's Motion JPEG, for encoders on a GPU.
 public struct JPEGOutcome: Sendable, Hashable {
     /// Pictures that the GPU decoded.
     public internal(set) var gpuPictures = 0
-    /// Pictures that the processor decoded, because the GPU does not, or they are damaged or unusual.
+    /// Pictures that the processor decoded, because the GPU does not decode, or because the pictures were
+    /// damaged or unusual.
     public internal(set) var cpuPictures = 0
-    /// The latest reason why it was not the GPU; nil if it always was.
+    /// The latest reason why the processor decoded; nil if the GPU decoded every picture.
     public internal(set) var reason: String?
 }
 
-/// What decodes a camera's Motion JPEG.
+/// The decoder of a camera's Motion JPEG.
 public enum JPEGWay: String, Sendable, Hashable, CaseIterable {
-    /// The GPU if it does so correctly, otherwise the processor.
+    /// The GPU if its pictures are correct, otherwise the processor.
     case auto
-    /// The GPU; an error if it cannot.
+    /// The GPU; an error if it cannot decode.
     case gpu
     /// The processor.
     case cpu
 }
 
-/// Compares a picture that a GPU decoded with what libjpeg-turbo makes of it.
+// MARK: - Comparison
+
+/// Compares a picture that a GPU decoded with libjpeg-turbo's result.
 ///
-/// Inverse transforms may round differently, so samples may differ by 2, and by less than a half in the mean. Of 4:2:2,
-/// a row of chroma may be either of the two that it comes from, or anything between them.
+/// Inverse transforms round differently: samples may differ by 2, and by less than a half in the mean. For
+/// 4:2:2, a row of chroma may lie anywhere between the two source rows.
 struct JPEGComparison {
     enum Result: Hashable {
-        /// Telling if the picture has light and dark, and colours.
+        /// The pictures agree. The comparison is telling if the picture has light and dark parts, and colors.
         case same(isTelling: Bool)
-        /// With how they differ.
+        /// The pictures differ; the text says how.
         case different(String)
-        /// The picture is damaged, or there is no memory.
+        /// The picture is damaged, or memory ran out.
         case impossible
     }
 
@@ -248,13 +255,13 @@ struct JPEGComparison {
         private var sum = 0
         private var count = 0
 
-        /// Whether the samples are of more than a shade.
+        /// Whether the samples span at least 16 levels.
         var varies: Bool { range.greatest - range.least >= 16 }
 
-        /// Whether the mean is below a half.
+        /// Whether the mean difference is below a half.
         var isClose: Bool { 2 * sum < count }
 
-        /// From the least sample to the greatest.
+        /// The smallest and the largest sample.
         private(set) var range = (least: 255, greatest: 0)
 
         mutating func note(_ difference: Int, at sample: UInt8) {
@@ -267,8 +274,8 @@ struct JPEGComparison {
 
     /// - Parameters:
     ///   - bytes: the JPEG.
-    ///   - size: of the stream's pictures.
-    ///   - planes: what the GPU made of it.
+    ///   - size: the size of the stream's pictures.
+    ///   - planes: the GPU's result.
     static func result(
         _ bytes: UnsafeRawBufferPointer, size: PictureSize, _ planes: SurfaceWriter.Planes
     ) -> Result {
@@ -317,11 +324,11 @@ struct JPEGComparison {
         return true
     }
 
-    /// A few rows of the reference.
+    /// A band of libjpeg-turbo's result.
     private struct Band {
         let luma, cb, cr: UnsafeMutablePointer<UInt8>
         let stride: Int
-        /// How many of its rows of chroma are one of the picture's.
+        /// The number of chroma rows in the band per chroma row of the picture.
         let chromaStep: Int
     }
 
@@ -356,7 +363,7 @@ struct JPEGComparison {
         }
     }
 
-    /// How far a value is from the range between two others.
+    /// The distance of a value from the range between two others.
     private static func distance(_ value: UInt8, _ one: UInt8, _ other: UInt8) -> Int {
         max(0, Int(min(one, other)) - Int(value), Int(value) - Int(max(one, other)))
     }

@@ -1,24 +1,24 @@
 import CGlyphs
 
-/// The glyphs of a font at one size, as coverage from 0 to 255. Nothing changes after it is made, so that conversions on
-/// several threads may share it.
+/// The glyphs of a font at one size, as coverage from 0 to 255. Immutable: conversions on several threads may
+/// share an atlas.
 final class GlyphAtlas: @unchecked Sendable {
-    // Safe to share: written by the initialiser only.
-    /// Rows of each glyph.
+    // Safe to share: written by the initializer only.
+    /// The number of rows in each glyph.
     let height: Int
-    /// For each glyph, its columns, and where in the memory it begins.
+    /// The width of each glyph in columns, and its offset in `memory`.
     private let glyphs: [(width: Int, offset: Int)]
-    /// The glyph of each character of Latin-1; that of a question mark if there is none.
+    /// The glyph of each character of Latin-1; a question mark replaces missing characters.
     private let latin: [UInt16]
     private let others: [Unicode.Scalar: UInt16]
     private let memory: UnsafeMutablePointer<UInt8>
 
-    /// A way to draw one character: its columns, each row's coverage one after the other.
+    /// A drawn character: its width in columns, and its coverage row by row.
     typealias Drawing = (width: Int, coverage: [UInt8])
 
     /// - Parameters:
-    ///   - characters: those that are needed besides ASCII, which dates consist of.
-    ///   - draw: draws a character; nil if the font lacks it.
+    ///   - characters: the characters needed in addition to ASCII, which dates use.
+    ///   - draw: draws a character, or returns nil if the font lacks the character.
     private init(
         height: Int, _ characters: some Sequence<Unicode.Scalar>, draw: (Unicode.Scalar) -> Drawing?
     ) {
@@ -41,16 +41,16 @@ final class GlyphAtlas: @unchecked Sendable {
 
     deinit { memory.deallocate() }
 
-    /// The glyph of an ASCII character, or of a question mark.
+    /// The glyph of an ASCII character, or a question mark if the font lacks the character.
     func glyph(_ byte: UInt8) -> UInt16 { latin[Int(byte)] }
 
-    /// The glyph of a character, or of a question mark.
+    /// The glyph of any character, or a question mark if the font lacks the character.
     func glyph(_ character: Unicode.Scalar) -> UInt16 { others[character] ?? glyph(0x3f) }
 
-    /// A glyph's columns.
+    /// The width of a glyph in columns.
     func width(_ glyph: UInt16) -> Int { glyphs[Int(glyph)].width }
 
-    /// A glyph's coverage: `height` rows of its width.
+    /// The coverage of a glyph: `height` rows of `width(_:)` columns.
     func coverage(_ glyph: UInt16) -> UnsafePointer<UInt8> {
         UnsafePointer(memory + glyphs[Int(glyph)].offset)
     }
@@ -82,7 +82,7 @@ final class GlyphAtlas: @unchecked Sendable {
         }
     }
 
-    /// How much of each of a result's pixels is in which of a bitmap's.
+    /// For each pixel of the scaled result, the bitmap's pixels it overlaps and the share of each.
     private struct Shares {
         let parts: [[(index: Int, share: Double)]]
 
@@ -98,8 +98,8 @@ final class GlyphAtlas: @unchecked Sendable {
         }
     }
 
-    /// A font file, with lines of this height.
-    /// - Returns: why that failed, if it did.
+    /// Draws the glyphs from a font file, for lines of this height.
+    /// - Throws: if FreeType cannot read the file, or the font has no usable letters.
     static func file(
         _ path: String, height: Int, _ characters: some Sequence<Unicode.Scalar>
     ) throws(EncoderError) -> GlyphAtlas {
@@ -125,7 +125,7 @@ final class GlyphAtlas: @unchecked Sendable {
         return atlas
     }
 
-    /// What overhangs a glyph's own columns is cut off.
+    /// Renders a bitmap into the glyph's cell. Parts that overhang the cell are cut off.
     private static func drawing(_ bitmap: glyphs_bitmap, height: Int) -> Drawing {
         let width = min(max(1, Int(bitmap.advance)), 4 * height)
         var coverage = [UInt8](repeating: 0, count: width * height)

@@ -1,30 +1,30 @@
 import CamPictures
 import CamPlatform
 
-/// A text that is drawn into each picture.
+/// A text that the encoder draws into each picture.
 public struct Overlay: Sendable, Hashable {
-    /// What it says.
+    /// The pattern of the text.
     public var text: OverlayText
-    /// Where it is in the encoded picture.
+    /// The position in the encoded picture.
     public var place = Place.topLeft
-    /// The height of its line in pixels; nil for one that suits the picture.
+    /// The height of the line in pixels; nil for a height that suits the picture.
     public var height: Int?
-    /// What keeps it legible on any picture.
+    /// The background that keeps the text legible on any picture.
     public var box = Box.dark
     /// A font file for FreeType; nil for the font that is built in.
     public var font: String?
-    /// What `{camera}` stands for.
+    /// The text that replaces `{camera}`.
     public var camera = ""
-    /// UTC instead of local time.
+    /// Whether dates are in UTC instead of local time.
     public var isUTC = false
 
-    /// A text in the usual place.
+    /// A text at the default position.
     public init(_ text: OverlayText) { self.text = text }
 
-    /// Heights that may be requested.
+    /// The range of heights that a user may request.
     public static let heights = 6...1000
 
-    /// Where in the picture.
+    /// A position in the picture.
     public enum Place: String, Sendable, Hashable, CaseIterable {
         case topLeft = "top-left"
         case top
@@ -34,7 +34,7 @@ public struct Overlay: Sendable, Hashable {
         case bottomRight = "bottom-right"
     }
 
-    /// What is behind the text.
+    /// The background of the text.
     public enum Box: String, Sendable, Hashable, CaseIterable {
         /// White text on a dark, translucent box.
         case dark
@@ -45,25 +45,25 @@ public struct Overlay: Sendable, Hashable {
     }
 }
 
-/// How a text looks in pictures of one size. Nothing changes after it is made, so that conversions on several threads may
-/// share it.
+/// The layout and colors of a text in pictures of one size. Immutable: conversions on several threads may
+/// share a design.
 final class OverlayDesign: Sendable {
     let overlay: Overlay
     let atlas: GlyphAtlas
-    /// The picture's.
+    /// The picture's size.
     let size: PictureSize
     /// Pixels around the text, within the box or the outline.
     let padding: (x: Int, y: Int)
     /// Pixels from the box to the edges of the picture.
     let margin: Int
-    /// What the luma of the text and of what is behind it is.
+    /// The luma of the text and of its background.
     let luma: (text: UInt8, back: UInt8)
     let wallTime: @Sendable (Instant) -> WallTime
 
-    /// How much of the picture a box hides, of 255.
+    /// The opacity of a box, from 0 to 255.
     static let opacity = 170
 
-    /// - Parameter wallTime: the wall clock at a time of capture.
+    /// - Parameter wallTime: returns the wall clock at a time of capture.
     init(
         _ overlay: Overlay, size: PictureSize, range: ColorEncoding.Range,
         wallTime: @escaping @Sendable (Instant) -> WallTime = { SystemTime().wallTime(at: $0) }
@@ -86,7 +86,8 @@ final class OverlayDesign: Sendable {
         luma = overlay.box == .light ? (dark, white) : (white, dark)
     }
 
-    /// A 24th of the shorter side, and of the built-in font a whole multiple if that is possible.
+    /// A 24th of the shorter side, rounded down to a multiple of the built-in font's height, but at least
+    /// that height.
     private static func usualHeight(in size: PictureSize) -> Int {
         max(1, min(size.width, size.height) / 24 / 20) * 20
     }
@@ -98,23 +99,24 @@ final class OverlayDesign: Sendable {
         return try .file(font, height: height, characters)
     }
 
-    /// The width of the text at present.
+    /// The current width of the text.
     private static func width(
         _ overlay: Overlay, _ atlas: GlyphAtlas, _ wallTime: @escaping @Sendable (Instant) -> WallTime
     ) -> Int {
         var line = OverlayLine(overlay, atlas: atlas, wallTime: wallTime)
-        // Numbers of frames grow.
+        // Leaves room for large frame numbers.
         line.set(at: .now, frame: 1_000_000)
         return (0..<line.count).reduce(0) { $0 + atlas.width(line[$1]) }
     }
 
-    /// The most columns that a text's box has in the picture.
+    /// The maximum number of columns of the text's box.
     var mostColumns: Int { (size.width + 1) & ~1 }
 
-    /// The rows of a text's box.
+    /// The number of rows of the text's box.
     var rows: Int { (atlas.height + 2 * padding.y + 1) & ~1 }
 
-    /// Where a box with this many columns begins; both even, so that it begins with a chroma sample.
+    /// The top left corner of a box with this many columns. Both coordinates are even: the box begins at a
+    /// chroma sample.
     func origin(columns: Int) -> (x: Int, y: Int) {
         let (right, below) = (max(0, size.width - columns - margin), max(0, size.height - rows - margin))
         let (left, above) = (min(margin, right), min(margin, below))
@@ -131,7 +133,7 @@ final class OverlayDesign: Sendable {
         return (x & ~1, y & ~1)
     }
 
-    /// Why a part of the text is beyond the picture; nil if it is all there.
+    /// A note if the text is wider than the picture; nil if the text fits.
     var note: EncoderNote? {
         let width = Self.width(overlay, atlas, wallTime) + 2 * padding.x
         guard width > size.width else { return nil }

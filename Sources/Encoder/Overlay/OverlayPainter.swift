@@ -2,14 +2,14 @@ import CYUV
 import CamPictures
 import CamPlatform
 
-/// Draws a text into the bands of one picture after another.
+/// Draws an overlay's text into the bands of successive pictures.
 ///
-/// What each sample keeps of its own and what is added to it is computed when a character changes, for its columns only.
-/// Nothing is allocated per picture. One thread at a time may use a painter.
+/// The blend factors of each sample are recomputed when a character changes, and only for that character's
+/// columns. Nothing is allocated per picture. One thread at a time may use a painter.
 final class OverlayPainter {
     private let design: OverlayDesign
     private var line: OverlayLine
-    /// The glyphs that are drawn, and where.
+    /// The number of glyphs in the mask, and the columns of the box.
     private var drawn: (count: Int, columns: Int) = (0, 0)
     private let drawnGlyphs: UnsafeMutablePointer<UInt16>
     private let mask: OverlayMask
@@ -25,7 +25,7 @@ final class OverlayPainter {
 
     deinit { drawnGlyphs.deallocate() }
 
-    /// Sets the text to that of a picture.
+    /// Updates the text for a picture.
     func begin(at time: Instant, frame: UInt32) {
         line.set(at: time, frame: frame)
         let atlas = design.atlas
@@ -42,7 +42,8 @@ final class OverlayPainter {
         for index in 0..<line.count { drawnGlyphs[index] = line[index] }
     }
 
-    /// The columns of the glyphs that differ from those drawn, which as a whole are as wide.
+    /// The columns in which the line differs from the drawn line of the same total width; nil if the lines
+    /// are equal.
     private func changedColumns() -> Range<Int>? {
         var (x, formerX) = (design.padding.x, design.padding.x)
         var changed: Range<Int>?
@@ -74,12 +75,12 @@ final class OverlayPainter {
         mask.blend(range, columns: columns)
     }
 
-    /// Whether the text is on rows of a picture.
+    /// Whether the text's box overlaps a band.
     func touches(_ place: BandPlace) -> Bool {
         place.luma.overlaps(origin.y..<origin.y + design.rows)
     }
 
-    /// Draws what belongs there into a planar band that has all columns of the picture.
+    /// Draws the part of the text that overlaps a planar band, which has all columns of the picture.
     func draw(on band: PictureSurface.Band, at place: BandPlace) {
         guard case .separate(let cb, let cr) = band.chroma else {
             preconditionFailure("texts are drawn into planar bands")
@@ -101,7 +102,7 @@ final class OverlayPainter {
     }
 }
 
-/// For each sample of a text's box, how much it keeps of the picture and what is added.
+/// The blend factors of each sample in the text's box: the share kept of the picture, and the amount added.
 final class OverlayMask {
     private let design: OverlayDesign
     private let (stride, rows): (Int, Int)
@@ -137,7 +138,7 @@ final class OverlayMask {
         }
     }
 
-    /// Draws a glyph, as far as it is in some columns.
+    /// Draws the part of a glyph that is within the columns.
     func draw(_ glyph: UnsafePointer<UInt8>, width: Int, at x: Int, within columns: Range<Int>) {
         let visible = (x..<x + width).clamped(to: columns)
         for row in 0..<design.atlas.height {
@@ -146,7 +147,7 @@ final class OverlayMask {
         }
     }
 
-    /// Computes the samples that columns of the text affect.
+    /// Computes the blend factors that depend on these columns of the text.
     func blend(_ columns: Range<Int>, columns all: Int) {
         let reach = design.overlay.box == .none ? outline : 0
         let start = max(0, columns.lowerBound - reach) & ~1
@@ -161,7 +162,7 @@ final class OverlayMask {
         }
     }
 
-    /// How far an outline reaches: not further for large text, where it would take too long.
+    /// The outline's reach in pixels, bounded because the cost of large outlines grows with it.
     private var outline: Int { min(max(1, design.atlas.height / 16), 8) }
 
     /// Spreads the coverage along its rows by the outline's reach.
@@ -190,7 +191,7 @@ final class OverlayMask {
             truncatingIfNeeded: (dark * black + white * (255 - kept - black) + 127) / 255)
     }
 
-    /// The text's most coverage in a pixel's neighbourhood.
+    /// The maximum coverage of the text within the outline's reach of a pixel.
     private func nearby(_ x: Int, _ y: Int) -> Int {
         var most: UInt8 = 0
         for row in max(0, y - outline)...min(rows - 1, y + outline) {
@@ -199,7 +200,7 @@ final class OverlayMask {
         return Int(most)
     }
 
-    /// Text and box have no colour.
+    /// Text and box are gray, so only the picture's share of chroma matters.
     private func blendChroma(_ x: Int, _ y: Int) {
         let place = 2 * y * stride + 2 * x
         let (upper, lower) = (keep + place, keep + place + stride)

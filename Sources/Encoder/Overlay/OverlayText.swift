@@ -2,26 +2,27 @@ import CGlyphs
 import CamPlatform
 import Glibc
 
-/// What is written into pictures: text in which the time of capture and the frame's number are filled in.
+/// The pattern of an overlay's text, with placeholders for the time of capture, the camera and the frame
+/// number.
 public struct OverlayText: Sendable, Hashable, CustomStringConvertible {
-    /// As given.
+    /// The pattern as the user wrote it.
     public let description: String
     let parts: [Part]
 
     enum Part: Sendable, Hashable {
         case literal(String)
-        /// ASCII with `strftime`'s conversions.
+        /// ASCII with conversions of `strftime`.
         case date(String)
         case milliseconds
         case camera
         case frame
     }
 
-    /// Why a text cannot be written.
+    /// Why a pattern is invalid.
     public enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
         case empty
         case long
-        /// A name in braces, with these.
+        /// An unknown name in braces; the value includes the braces.
         case unknown(String)
         case character(Unicode.Scalar)
 
@@ -36,10 +37,11 @@ public struct OverlayText: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Characters of the text as given.
+    /// The maximum number of characters in the pattern.
     static let mostCharacters = 200
 
-    /// - Parameter text: `strftime`'s conversions, of which camrec adds `%f`, milliseconds; `{camera}` and `{frame}`.
+    /// - Parameter text: may contain conversions of `strftime`, `%f` for milliseconds, `{camera}` and
+    ///   `{frame}`.
     public init(_ text: String) throws(Problem) {
         let scalars = Array(text.unicodeScalars)
         guard !scalars.isEmpty else { throw .empty }
@@ -51,7 +53,7 @@ public struct OverlayText: Sendable, Hashable, CustomStringConvertible {
         parts = try Self.parts(of: scalars)
     }
 
-    /// Whether it has the time of capture in it.
+    /// Whether the pattern contains the time of capture.
     public var hasTime: Bool {
         parts.contains {
             switch $0 {
@@ -62,7 +64,7 @@ public struct OverlayText: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The first character that only a font file can have; nil if there is none.
+    /// The first character that the built-in font lacks; nil if the font has all characters.
     public var missingFromBuiltInFont: Unicode.Scalar? {
         description.unicodeScalars.first { glyphs_fixed($0.value) == nil }
     }
@@ -78,7 +80,7 @@ public struct OverlayText: Sendable, Hashable, CustomStringConvertible {
                 parts.append(part)
                 rest = rest.dropFirst(name.unicodeScalars.count)
             } else if first.isASCII {
-                // The character after a % belongs to it, so that %% hides no conversion behind it.
+                // The character after a % belongs to the conversion: in %%F, F is literal.
                 let length = first == "%" ? 2 : 1
                 parts.append(date: rest.prefix(length))
                 rest = rest.dropFirst(length)
@@ -90,7 +92,7 @@ public struct OverlayText: Sendable, Hashable, CustomStringConvertible {
         return parts
     }
 
-    /// The name in braces at the beginning of a text; nil if that is only a brace.
+    /// The placeholder in braces at the beginning of a text; nil if the brace is literal.
     private static func field(
         at text: ArraySlice<Unicode.Scalar>
     ) throws(Problem) -> (name: String, part: Part)? {
@@ -113,7 +115,7 @@ extension [OverlayText.Part] {
             text = former
             removeLast()
         }
-        // A conversion's letter that is not ASCII is none.
+        // `strftime` knows no letters outside ASCII.
         text.unicodeScalars.append(contentsOf: scalars.map { $0.isASCII ? $0 : "?" })
         append(.date(text))
     }
@@ -128,19 +130,20 @@ extension [OverlayText.Part] {
     }
 }
 
-/// The text of one picture after another, as glyphs. Fills in memory of its own: nothing is allocated per picture.
+/// The glyphs of the text for the current picture. The line reuses its memory: nothing is allocated per
+/// picture.
 struct OverlayLine: ~Copyable {
-    /// Glyphs of a line at most; what is longer is cut off.
+    /// The maximum number of glyphs in a line; longer lines are cut off.
     static let capacity = 512
 
     private let atlas: GlyphAtlas
     private let parts: [Part]
     private let isUTC: Bool
     private let wallTime: @Sendable (Instant) -> WallTime
-    /// The second whose date the parts have.
+    /// The second for which the dates in `parts` are formatted; nil before the first picture.
     private var second: Int?
     private let memory: UnsafeMutableBufferPointer<UInt16>
-    /// How many glyphs the line has.
+    /// The number of glyphs in the line.
     private(set) var count = 0
 
     private enum Part {
@@ -150,7 +153,7 @@ struct OverlayLine: ~Copyable {
         case frame
     }
 
-    /// A pattern for `strftime`, and its text at the current second.
+    /// A pattern for `strftime` and its text for the current second.
     private final class Date {
         private let pattern: [CChar]
         private let text = UnsafeMutableBufferPointer<CChar>.allocate(capacity: OverlayLine.capacity)
@@ -170,7 +173,7 @@ struct OverlayLine: ~Copyable {
         var bytes: Slice<UnsafeMutableBufferPointer<CChar>> { text[..<count] }
     }
 
-    /// - Parameter wallTime: the wall clock at a time of capture.
+    /// - Parameter wallTime: returns the wall clock at a time of capture.
     init(_ overlay: Overlay, atlas: GlyphAtlas, wallTime: @escaping @Sendable (Instant) -> WallTime) {
         (self.atlas, self.wallTime) = (atlas, wallTime)
         isUTC = overlay.isUTC
@@ -189,10 +192,10 @@ struct OverlayLine: ~Copyable {
 
     deinit { memory.deallocate() }
 
-    /// The line's glyph at a place.
+    /// The glyph at an index, which is less than `count`.
     subscript(_ index: Int) -> UInt16 { memory[index] }
 
-    /// Sets the line to the text of a picture.
+    /// Formats the text for a picture.
     mutating func set(at time: Instant, frame: UInt32) {
         let wall = wallTime(time)
         if wall.seconds != second { setDate(wall.seconds) }
@@ -233,7 +236,7 @@ struct OverlayLine: ~Copyable {
 }
 
 extension WallTime {
-    /// Of the second that `seconds` has begun.
+    /// The milliseconds since the beginning of `seconds`.
     fileprivate var milliseconds: Int {
         let rest = nanoseconds % 1_000_000_000
         return Int((rest < 0 ? rest + 1_000_000_000 : rest) / 1_000_000)

@@ -6,7 +6,7 @@ public enum RateControl: Sendable, Hashable, CustomStringConvertible {
     case constantBitRate(rate: Int, window: Double)
     /// `rate` bits a second on average, never more than `maximum` over `window` seconds.
     case variableBitRate(rate: Int, maximum: Int, window: Double)
-    /// The same quantiser for every picture, 0 (best) … 51.
+    /// The same quantizer for every picture, 0 (best) … 51.
     case constantQuantizer(Int)
     /// The same visible quality for every picture, 1 (best) … 51: VA-API's ICQ, x264's CRF.
     case constantQuality(Int)
@@ -47,7 +47,7 @@ public enum RateControl: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The highest rate allowed, if there is one.
+    /// The highest allowed rate, if there is a limit.
     public var maximumBitRate: Int? {
         switch self {
         case .constantBitRate(let rate, _): rate
@@ -56,7 +56,7 @@ public enum RateControl: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The same with another limit: CBR's rate, else the maximum.
+    /// The rate control with another limit: the rate of CBR, otherwise the maximum.
     func changingLimit(to limit: Int) -> RateControl {
         switch self {
         case .constantBitRate(_, let window): .constantBitRate(rate: limit, window: window)
@@ -80,7 +80,7 @@ public enum RateControl: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Another rate for a stream that is being coded, in bits a second, at least 1.
+/// A new rate for a stream that is being coded, in bits a second, at least 1.
 public enum RateChange: Sendable, Hashable {
     case average(Int)
     case maximum(Int)
@@ -98,7 +98,7 @@ struct BitRate: CustomStringConvertible {
         return tenths % 10 == 0 ? "\(tenths / 10) \(name)" : "\(tenths / 10).\(tenths % 10) \(name)"
     }
 
-    /// As the command line takes it, rounded up: `800k`, `1.4M`.
+    /// The rate as a command-line argument, rounded up: `800k`, `1.4M`.
     var argument: String {
         if bitsPerSecond < 1_000_000 { return "\((bitsPerSecond + 999) / 1000)k" }
         let tenths = (bitsPerSecond + 99_999) / 100_000
@@ -106,7 +106,7 @@ struct BitRate: CustomStringConvertible {
     }
 }
 
-/// The rate control that was requested; nil leaves the choice open.
+/// The requested rate control; properties that are nil leave the choice open.
 public struct RateControlRequest: Sendable, Hashable {
     /// The mode; nil derives it from the rest of the request.
     public var mode: RateControl.Mode?
@@ -116,15 +116,15 @@ public struct RateControlRequest: Sendable, Hashable {
     public var maximumBitRate: Int?
     /// Seconds over which the maximum holds.
     public var window = 1.0
-    /// Constant quantiser, 0 … 51.
+    /// Constant quantizer, 0 … 51.
     public var quantizer: Int?
     /// Constant quality, 1 … 51.
     public var quality: Int?
 
-    /// Requests nothing in particular: the codec's usual number of bits per pixel.
+    /// Requests the default: the codec's usual number of bits per pixel.
     public init() {}
 
-    /// The same with one rate changed.
+    /// The request with one rate changed.
     func changed(_ change: RateChange) -> RateControlRequest {
         switch change {
         case .average(let rate): return changed(toBitRate: rate)
@@ -152,8 +152,8 @@ public struct RateControlRequest: Sendable, Hashable {
         return .vbr
     }
 
-    /// Matches the request to an encoder that has `supported` modes: the nearest one if the wanted one is
-    /// missing, with the reason.
+    /// Matches the request to an encoder with `supported` modes. If the wanted mode is missing, returns the
+    /// nearest mode and a note.
     func resolve(
         supported: Set<RateControl.Mode>, pixelsPerSecond: Double, encoder: String,
         bitsPerPixel: Double = 0.1, highestRate: Int = .max
@@ -169,12 +169,12 @@ public struct RateControlRequest: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - usualRate: used if none is requested.
-    ///   - highestRate: a level's limit, for rates that were not requested.
+    ///   - usualRate: the rate if none is requested.
+    ///   - highestRate: the level's limit for rates that were not requested.
     private func control(_ mode: RateControl.Mode, usualRate: Int, highestRate: Int) -> RateControl {
         let maximumGiven = maximumBitRate ?? highestRate
         let rate = bitRate ?? min(maximumGiven, max(64_000, usualRate))
-        // Less would cost quality on ordinary scenes, whose keyframes are the larger part of a second.
+        // A lower maximum would cost quality: in ordinary scenes, keyframes take most of a second's bits.
         let maximum = max(rate, maximumBitRate ?? min(highestRate, 4 * rate))
         switch mode {
         case .cbr: return .constantBitRate(rate: rate, window: window)
@@ -188,7 +188,7 @@ public struct RateControlRequest: Sendable, Hashable {
         }
     }
 
-    /// Good pictures at a moderate rate, with x264 as with hardware.
+    /// Gives good pictures at a moderate rate, with x264 and with hardware.
     private static let defaultQuantizer = 24
 
     private static func fallbacks(from mode: RateControl.Mode) -> [RateControl.Mode] {
@@ -202,12 +202,12 @@ public struct RateControlRequest: Sendable, Hashable {
     }
 }
 
-/// Bits a second, as people write them: `4M`, `800k`, `4000000`.
+/// A bit rate as users write it: `4M`, `800k`, `4000000`.
 public struct BitsPerSecond: Sendable, Hashable {
-    /// What the text must be, for messages.
+    /// The expected form of the text, for messages.
     public static let requirement = "expected 1k to 2000M bits a second, as in 800k or 4M"
 
-    /// 1000 to 2,000,000,000.
+    /// Bits a second, 1000 to 2,000,000,000.
     public let value: Int
 
     /// Returns nil if the text is not a bit rate, or is out of range.

@@ -2,25 +2,25 @@ import Bitstream
 
 /// The limits that a rate control promises, and the bucket that enforces them.
 ///
-/// A bucket of rate r and size b lets a window W carry r · W + b, which therefore must equal the maximum R ·
-/// W. If b has no room for a keyframe of noise at the coarsest quantiser, the window carries r · W and that
+/// A bucket of rate r and size b lets a window W carry r · W + b bits, so this sum must equal the maximum, R
+/// · W. If b has no room for a keyframe of noise at the coarsest quantizer, the window carries r · W and that
 /// keyframe.
 struct RateModel: Sendable, Hashable {
-    /// Nil if every picture gets the bits that it needs.
+    /// Nil if quality alone decides.
     let bucket: LeakyBucket?
-    /// The bucket passed to the encoder: smaller if the encoder overruns its buffer.
+    /// The bucket passed to the encoder; smaller than `bucket` for encoders that overrun their buffer.
     let encoderBucket: LeakyBucket?
     let promise: RatePromise
-    /// Why the maximum does not hold for noise, and what would; nil if it does.
+    /// Why noise exceeds the maximum, and which maximum would hold; nil if the maximum holds for any content.
     let shortfall: String?
 
     /// The share by which CBR may exceed its rate.
     private static let constantRateAllowance = 0.1
 
     /// - Parameters:
-    ///   - area: pixels of a picture.
-    ///   - framesPerSecond: nominally.
-    ///   - framesInGroup: from one regular keyframe to the next.
+    ///   - area: the number of pixels in a picture.
+    ///   - framesPerSecond: the nominal frame rate.
+    ///   - framesInGroup: the number of frames from one regular keyframe to the next.
     init(
         _ control: RateControl, request: RateControlRequest, area: Int, framesPerSecond: Double,
         framesInGroup: Int, traits: RateTraits
@@ -71,7 +71,8 @@ struct RateModel: Sendable, Hashable {
         return BitRate(high)
     }
 
-    /// The bucket's rate, the most in a window, and the window; nil if quality alone decides.
+    /// The bucket's rate, the maximum rate over a window, and the window in seconds; nil if quality alone
+    /// decides.
     private static func rates(
         _ control: RateControl, _ traits: RateTraits
     ) -> (rate: Double, maximum: Double, window: Double)? {
@@ -88,7 +89,7 @@ struct RateModel: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - enough: the lowest rate with which the limit would hold.
+    ///   - enough: the lowest rate at which the limit would hold; nil if there is none.
     private static func explain(
         _ control: RateControl, _ window: Double, _ noise: Noise, enough: BitRate?
     ) -> String {
@@ -109,19 +110,19 @@ struct RateModel: Sendable, Hashable {
     }
 }
 
-/// The bits that noise takes at least, however tight the rate control.
+/// The minimum number of bits that noise takes, however tight the rate control.
 private struct Noise {
     /// Bits of a keyframe.
     let keyframe: Double
     let keyframesPerSecond: Double
     let framesPerSecond: Double
 
-    /// The smallest buffer that can be held, in keyframes.
+    /// The smallest buffer that an encoder can hold, in keyframes.
     private static let keyframesOfRoom = 1.5
-    /// The smallest buffer that can be held, in average frames: no encoder accepts less than one.
+    /// The smallest buffer that an encoder can hold, in average frames: no encoder accepts less than one.
     private static let framesOfRoom = 1.2
 
-    /// How many regular keyframes a window can have.
+    /// The maximum number of regular keyframes in a window.
     func keyframes(in window: Double) -> Int {
         max(1, Int((window * keyframesPerSecond - 1e-9).rounded(.up)))
     }
@@ -131,13 +132,13 @@ private struct Noise {
         maximum * window < Double(keyframes(in: window)) * keyframe
     }
 
-    /// Whether a bucket of the rate that carries the maximum holds it.
+    /// Whether noise fits into the bucket that the rate and the maximum define.
     func fits(rate: Double, maximum: Double, window: Double) -> Bool {
         let least = max(Self.keyframesOfRoom * keyframe, Self.framesOfRoom * rate / framesPerSecond)
         return (maximum - rate) * window >= least && !isCrowded(maximum: maximum, window: window)
     }
 
-    /// The fewest bits that a window must carry beyond what the rate gives in it.
+    /// The minimum number of bits that a window must carry beyond rate times window.
     func least(above rate: Double, in window: Double) -> Double {
         max(
             keyframe, Double(keyframes(in: window)) * keyframe - rate * window,
@@ -145,17 +146,20 @@ private struct Noise {
     }
 }
 
+// MARK: - Promise
+
 /// The limits that a stream's bit rate observes, whatever the content.
 public struct RatePromise: Sendable, Hashable {
-    /// Bits a second on average, nil if quality decides.
+    /// Bits a second on average; nil if quality decides.
     public let average: Int?
-    /// Requested or chosen bits per second over the window; nil without a limit.
+    /// The requested or chosen maximum over the window, in bits a second; nil without a limit.
     public let maximum: Int?
-    /// Seconds.
+    /// The window in seconds.
     public let window: Double
-    /// The most bits in any window, the tolerance included; nil without a limit.
+    /// The maximum number of bits in any window, including the tolerance; nil without a limit.
     public let bitsInWindow: Int?
-    /// The most bits beyond the average rate, however long the stream; nil without an average.
+    /// The maximum number of bits beyond the average rate, for a stream of any length; nil without an
+    /// average.
     public let bitsAboveAverage: Int?
     /// Whether the average was requested, by rate or by mode.
     public let isAverageWanted: Bool
@@ -174,37 +178,39 @@ public struct RatePromise: Sendable, Hashable {
             <= Double(average) * seconds * (1 + Self.averageTolerance) + Double(bitsAboveAverage)
     }
 
-    /// Whether the fullest window keeps to the maximum.
+    /// Whether the fullest window respects the maximum.
     public func holdsMaximum(bits: Int) -> Bool { bitsInWindow.map { bits <= $0 } ?? true }
 }
 
-/// How well a kind of encoder holds a rate. Measured; `scripts/bench rate` shows the result.
+// MARK: - Traits of encoders
+
+/// Measured properties of a kind of encoder's rate control; `scripts/bench rate` shows the result.
 struct RateTraits: Sendable, Hashable {
-    /// Bits a pixel of a keyframe of noise at the coarsest quantiser that the encoder goes to, without headers.
+    /// Bits per pixel in a keyframe of noise at the encoder's coarsest quantizer, without headers.
     var noiseBitsPerPixel: Double
-    /// The share of its buffer that is hidden from the encoder, because it overruns it.
+    /// The share of the buffer hidden from the encoder, which overruns its buffer.
     var hiddenShare = 0.0
-    /// The same, in keyframes of noise.
+    /// The hidden part of the buffer in keyframes of noise; the larger of both applies.
     var hiddenKeyframes = 0.0
-    /// Where the bucket's rate lies between the average and the maximum of VBR: 0 is the average, which then holds
-    /// for any content; more lets the encoder's own rate control spend later what it saved.
+    /// The position of the bucket's rate between the average (0) and the maximum (1) of VBR. At 0 the average
+    /// holds for any content; a higher value lets the encoder's own rate control spend saved bits later.
     var variableRatePosition = 0.0
-    /// The bucket's rate as a share of the maximum if quality is constant.
+    /// The bucket's rate as a share of the maximum in modes of constant quality.
     var qualityRateShare: Double
 
-    /// libx264 obeys its buffer exactly, and drops coefficients beyond the quantiser 51.
+    /// libx264 respects its buffer exactly, and drops coefficients beyond the quantizer 51.
     static let x264 = RateTraits(noiseBitsPerPixel: 0.22, qualityRateShare: 5.0 / 6)
 
-    /// libx265 codes rows in parallel and learns too late how large the previous rows became. It follows
-    /// averages only loosely: for tens of frames after each keyframe it does not correct them.
+    /// libx265 codes rows in parallel and learns the size of previous rows too late. It follows averages only
+    /// loosely: after each keyframe, it does not correct them for tens of frames.
     static let x265 = RateTraits(
         noiseBitsPerPixel: 1, hiddenShare: 0.1, hiddenKeyframes: 0.5, qualityRateShare: 2.0 / 3)
 
     /// Bits of a keyframe of noise with its parameter sets and headers: the encoder cannot produce less.
     func noiseKeyframe(area: Int) -> Double { noiseBitsPerPixel * Double(area) + 2000 }
 
-    /// Drivers: noise as libx264 and libx265 code it at the quantiser 51, the highest of both standards. How
-    /// hardware treats its buffer is up to the driver; its output is measured.
+    /// A driver is assumed to code noise like libx264 and libx265 at the quantizer 51, the highest of both
+    /// standards. How hardware treats its buffer depends on the driver, so the output is measured.
     static func driver(_ codec: Codec) -> RateTraits {
         RateTraits(
             noiseBitsPerPixel: codec == .h264 ? 1.7 : 1.5, variableRatePosition: 0.5,
@@ -212,10 +218,12 @@ struct RateTraits: Sendable, Hashable {
     }
 }
 
-/// A bound on a stream's bits: what leaves an encoder fills a bucket of `size` bits that drains at `rate` bits a
-/// second, so that any time T carries at most `size + rate · T`.
+// MARK: - Bucket
+
+/// A bound on a stream's bits: the encoder's output fills a bucket of `size` bits that drains at `rate` bits
+/// a second. Any interval of T seconds therefore carries at most `size + rate · T` bits.
 ///
-/// It is the coded picture buffer of H.264 C.1 and H.265 C.2 seen from the encoder.
+/// The bucket is the coded picture buffer of H.264 C.1 and H.265 C.2, seen from the encoder.
 struct LeakyBucket: Sendable, Hashable {
     /// Bits a second.
     var rate: Double

@@ -2,58 +2,58 @@ import CamPlatform
 
 /// Tracks a stream's bucket by capture time, across all sessions of its encoder.
 ///
-/// Encoders count frames and assume that all last equally long. If a camera slows down or frames are lost,
-/// that gives too few bits; and a new session does not know what the previous one spent. So the bucket is
-/// tracked here, by capture time, and passed on: to libx264 with each frame, because it accepts new rates
-/// while open; to others when they are opened. Used by the encode thread.
+/// Encoders count frames and assume that all frames have the same duration. If a camera slows down or loses
+/// frames, they spend too few bits, and a new session does not know what the previous session spent. The
+/// regulator therefore tracks the bucket by capture time and passes it on: to libx264 with each frame,
+/// because libx264 accepts new rates while open; to other encoders when they open. Used by the encode thread.
 final class RateRegulator {
     /// Nil if there is no limit to hold.
     private var bucket: LeakyBucket?
-    /// The bucket's free room in bits, below zero if it has overflowed.
+    /// The bucket's free room in bits; negative after an overflow.
     private var room: Double = 0
     private var latest: Instant?
     private var clock = FrameClock()
     /// The frame rate when the open session was set up.
     private var sessionRate: Double = 0
-    /// The open session's own idea of the bucket; nil if it accepts no changes.
+    /// The open session's view of the bucket; nil if the session accepts no changes.
     private var session: SessionBucket?
 
-    /// A stream begins with this share of its bucket free, like libavcodec's encoders, and with at most this
-    /// many seconds of its rate: a short recording can exceed its average by that much.
+    /// The free share of the bucket at the beginning of a stream, as in libavcodec's encoders, and the
+    /// maximum number of seconds of its rate. A short recording can exceed its average by that much.
     private static let firstRoom = 0.9
     /// How far nominal and measured rate may differ.
     private static let tolerance = 0.1
 
-    /// Whether the camera is faster (1) or slower (-1) than the open session was set up for, and for how many
-    /// measurements in a row.
+    /// Whether the camera is faster (1) or slower (-1) than the open session expects, and the number of
+    /// consecutive measurements that say so.
     private var deviation = (sign: 0, count: 0)
-    /// How many such measurements call for another session: more each time, so that frames lost at random do
-    /// not call for one again and again.
+    /// The number of such measurements that call for another session. It grows each time, because frames lost
+    /// at random must not cause one session after another.
     private var patience = 1
     private static let mostPatience = 16
 
-    /// How to open a session.
+    /// The rates that a session opens with.
     struct Opening {
         /// Bits a second, by the session's own time.
         var rate: Double
         var size: Double
-        /// Bits free at the beginning.
+        /// Free bits at the beginning.
         var room: Double
         /// The factor from rates by capture time to rates by the session's time.
         var scale: Double
     }
 
-    /// How to open a session that holds the model.
+    /// Returns the rates for a session that holds the model; nil if quality alone decides.
     /// - Parameters:
     ///   - nominalRate: the frame rate to tell the session.
-    ///   - followsTime: whether its rates are updated with each frame, so that it needs no scale.
+    ///   - followsTime: whether the session's rates change with each frame; it then needs no scale.
     func opening(_ model: RateModel, nominalRate: Double, followsTime: Bool) -> Opening? {
         guard let bucket = model.bucket, let told = model.encoderBucket else { return nil }
         let (scale, lead) = followsTime ? (1, 0) : pace(nominalRate, leadLimit: told.size / told.rate / 2)
-        // What was spent before counts if there was a bucket before.
+        // Bits spent by earlier sessions count if a bucket applied to them.
         let free = self.bucket == nil ? Self.firstRoom(of: bucket) : min(room, bucket.size)
         let size = told.size - told.rate * lead
-        // A session must not begin with a bucket without room.
+        // A session must not begin with a full bucket.
         let start = min(size, max(size * 0.05, free - (bucket.size - size)))
         return Opening(rate: told.rate * scale, size: size, room: start, scale: scale)
     }
@@ -62,8 +62,8 @@ final class RateRegulator {
         min(bucket.size, bucket.rate) * firstRoom
     }
 
-    /// How much longer than nominal a frame lasts, and by how many seconds the session's time then runs ahead
-    /// of capture time. If frames come in bursts, the scale stays below their mean, so that the bucket has
+    /// The ratio of actual to nominal frame duration, and the seconds by which the session's time then runs
+    /// ahead of capture time. For frames in bursts, the scale stays below the mean ratio to leave the bucket
     /// room for the lead.
     private func pace(_ nominalRate: Double, leadLimit: Double) -> (scale: Double, lead: Double) {
         guard let measured = clock.rate, abs(measured / nominalRate - 1) > Self.tolerance else {
@@ -79,11 +79,12 @@ final class RateRegulator {
         return (1, 0)
     }
 
-    /// A session was opened.
-    /// - Parameter session: its idea of the bucket, if it accepts other rates while open.
+    /// Begins a session that was just opened.
+    /// - Parameter opening: the rates that the session was opened with; nil if quality alone decides.
     func begin(_ model: RateModel, nominalRate: Double, opening: Opening?, followsTime: Bool) {
         if bucket == nil { room = model.bucket.map(Self.firstRoom) ?? 0 }
-        // An encoder that holds the bucket does not inherit the debt of one that was only asked to hold it.
+        // libx264 holds the bucket and does not inherit the debt of an encoder that was only asked to hold
+        // it.
         if session == nil, followsTime { room = max(room, 0) }
         bucket = model.bucket
         if wantsAnotherSession { patience = min(2 * patience, Self.mostPatience) }
@@ -95,15 +96,16 @@ final class RateRegulator {
         }
     }
 
-    /// The open session continues with another bucket.
+    /// Continues the open session with another bucket.
     func change(to model: RateModel) {
         bucket = model.bucket
         if let told = model.encoderBucket { session?.change(to: told) }
     }
 
-    /// A frame is about to be given to the encoder.
-    /// - Parameter next: the capture time of the frame that is to be coded next: this one's, unless others are held back.
-    /// - Returns: the bits a second that the session must use from now on, if that has changed.
+    /// Accounts for the time until a frame that the encoder is about to get.
+    /// - Parameter next: the capture time of the next frame to be coded: this frame, unless the encoder holds
+    ///   back earlier ones.
+    /// - Returns: the session's new rate in bits a second; nil if the rate stays.
     func frame(at timestamp: Instant, next: Instant) -> Int? {
         if clock.frame(at: timestamp) { measure() }
         guard let bucket else { return nil }
@@ -114,7 +116,7 @@ final class RateRegulator {
         return session?.rate(toReach: room - bucket.size, after: passed)
     }
 
-    /// Frames come from another source, or at another nominal rate, from now on.
+    /// Starts over for another source, or another nominal rate.
     func followAnotherSource() {
         clock = FrameClock()
         (deviation, patience) = ((0, 0), 1)
@@ -127,27 +129,28 @@ final class RateRegulator {
         deviation = (sign, sign == deviation.sign ? deviation.count + 1 : 1)
     }
 
-    /// A frame came out.
+    /// Accounts for a coded frame.
     func coded(bits: Int) {
         room -= Double(bits)
         session?.coded(bits: bits)
     }
 
-    /// Whether a new session would suit the camera's rate better, because it has differed for two seconds or
-    /// more from the rate that the open session was set up for.
+    /// Whether a new session would suit the camera's rate better: for two seconds or more, the rate has
+    /// differed from the rate that the open session expects.
     var wantsAnotherSession: Bool {
         bucket != nil && session == nil && deviation.sign != 0 && deviation.count >= patience
     }
 }
 
-/// An open libx264's own idea of its bucket: after each frame it subtracts the frame's bits and adds what its
-/// rate gives for one frame. The rate is set so that this follows the bucket by capture time, one frame late.
+/// An open libx264's view of its bucket: after each frame, libx264 subtracts the frame's bits and adds its
+/// rate times the nominal frame duration. The regulator sets the rate so that this view follows the bucket by
+/// capture time, one frame late.
 private struct SessionBucket {
     private(set) var bucket: LeakyBucket
     private var room: Double
-    /// In the session's own time.
+    /// The nominal frame duration, in the session's time.
     private let frameDuration: Double
-    /// Bits a second, in whole thousands because libavcodec passes on no finer steps.
+    /// The session's rate in kbit/s, because libavcodec passes on no finer steps.
     private var rate: Int
 
     init(_ bucket: LeakyBucket, room: Double, framesPerSecond: Double) {
@@ -157,24 +160,24 @@ private struct SessionBucket {
         rate = Int(bucket.rate / 1000)
     }
 
-    /// The session has been given another bucket.
+    /// Follows a session that got another bucket.
     mutating func change(to bucket: LeakyBucket) {
         self.bucket = bucket
         rate = Int(bucket.rate / 1000)
     }
 
     /// - Parameters:
-    ///   - level: room in the bucket less its size: 0 if it is empty.
+    ///   - level: the bucket's room minus its size: 0 for an empty bucket.
     ///   - passed: seconds since the last frame.
-    /// - Returns: bits per second for the session, if they change.
+    /// - Returns: the session's new rate in bits a second; nil if the rate stays.
     mutating func rate(toReach level: Double, after passed: Double) -> Int? {
         let debt = bucket.size + level - room
-        // The next frame adds one frame's worth, corrected by the difference of the last ones.
+        // The next frame adds its usual share, corrected by the accumulated difference.
         var wanted = bucket.rate + debt / frameDuration
-        // An empty bucket cannot drain further, but libx264 still needs the rate: it also decides how many
-        // bits a frame may have.
+        // An empty bucket cannot drain further, but libx264 still needs the rate, which also bounds the bits
+        // of a frame.
         if level >= 0 { wanted = max(wanted, bucket.rate * passed / frameDuration) }
-        // Not below zero, and not so much at once that libx264 gives one frame the whole buffer.
+        // The rate stays positive, and below the point where libx264 gives one frame the whole buffer.
         let whole = bucket.size / frameDuration
         let bounded = min(max(wanted, bucket.rate / 20), max(whole / 5, min(bucket.rate * 1.5, whole / 1.2)))
         let thousands = Int(max(1, bounded / 1000))
@@ -188,11 +191,12 @@ private struct SessionBucket {
     }
 }
 
-/// Measures how many frames a second come, and how evenly, over two seconds at a time.
+/// Measures the frame rate and its evenness, over two seconds at a time.
 private struct FrameClock {
-    /// Frames a second in the latest two seconds that were whole; nil before.
+    /// Frames a second in the latest complete measurement; nil before the first.
     private(set) var rate: Double?
-    /// Seconds from their beginning to each of their frames, and those of the two that go on.
+    /// The time of each frame within the latest complete measurement, in seconds; `nextOffsets` collects the
+    /// running one.
     private var offsets: [Double] = []
     private var nextOffsets: [Double] = []
     private var start: Instant?
@@ -200,9 +204,9 @@ private struct FrameClock {
     private var count = 0
 
     private static let span = Duration.seconds(2)
-    /// A longer gap is an outage or a pause, and says nothing of the camera's rate.
+    /// A longer gap is an outage or a pause and restarts the measurement.
     private static let longestGap = Duration.seconds(1)
-    /// Frames beyond are not looked at for evenness.
+    /// The maximum number of frames whose evenness is measured.
     private static let mostOffsets = 512
 
     init() {
@@ -210,7 +214,7 @@ private struct FrameClock {
         nextOffsets.reserveCapacity(Self.mostOffsets)
     }
 
-    /// The most seconds by which a time that advances by this step per frame was before the true one.
+    /// The maximum lead in seconds of a clock that advances by `duration` per frame.
     func lead(ifEachLasts duration: Double) -> Double {
         var (lead, latest, largest) = (0.0, 0.0, 0.0)
         for offset in offsets {
@@ -221,7 +225,7 @@ private struct FrameClock {
         return largest
     }
 
-    /// - Returns: whether there is another measurement.
+    /// - Returns: whether a measurement is complete.
     mutating func frame(at timestamp: Instant) -> Bool {
         guard let start, timestamp > latest, timestamp - latest <= Self.longestGap else {
             (start, latest, count) = (timestamp, timestamp, 0)
@@ -240,11 +244,11 @@ private struct FrameClock {
     }
 }
 
-/// The rates that a session is opened with, and whether it accepts others while it is open.
+/// The rates that a session opens with, and whether it accepts other rates while open.
 struct SessionRates {
     /// Nil if quality alone decides.
     let opening: RateRegulator.Opening?
-    /// libx264 does: no other encoder of libavcodec changes its rate while it is open.
+    /// True for libx264: no other encoder of libavcodec changes its rate while open.
     let followsTime: Bool
 
     init(_ properties: SessionProperties, _ regulator: RateRegulator, followsTime: Bool) {

@@ -4,19 +4,20 @@ import CamAcceleration
 import CamPictures
 import Glibc
 
-/// Decides, picture by picture, whether an encoder reads a camera's picture in the memory that the camera wrote it into.
+/// Decides, picture by picture, whether an encoder reads the picture in the camera's memory or gets a copy.
 ///
-/// The first picture of a camera's buffers is read back from the GPU and compared with what the processor sees.
+/// Whenever a camera has new buffers, pictures are read back from the GPU and compared with the processor's
+/// view until one comparison is conclusive.
 final class SharedPictures {
     private let connection: VADisplayConnection
     private let format: PictureFormat
     private let record: SharingRecord
     private let verdict: SharingVerdict
-    /// Surfaces in the memory of a camera, one for each of its buffers.
+    /// Surfaces in the camera's memory, one for each buffer.
     private var imported: [Import] = []
     /// Reads surfaces of the camera's size.
     private let reader: SurfaceWriter
-    /// Makes NV12 of the camera's pictures; nil if they are NV12.
+    /// Converts the camera's pictures to NV12; nil if they are NV12 already.
     private var conversion: SharedConversion?
 
     private struct Import {
@@ -26,8 +27,8 @@ final class SharedPictures {
     }
 
     /// - Parameters:
-    ///   - session: the encoders, as the record knows them.
-    ///   - conversion: what converts the format there, if that is open already.
+    ///   - session: identifies the encoders in the record.
+    ///   - conversion: an open conversion of the format on this connection, or nil.
     init(
         of format: PictureFormat, on connection: VADisplayConnection, way: ZeroCopyWay,
         record: SharingRecord, session: InputSession, conversion: SharedConversion?
@@ -39,10 +40,11 @@ final class SharedPictures {
         reader = SurfaceWriter(connection: connection, size: format.size, method: .auto)
     }
 
-    /// Whether the next picture will probably be read where it is, so that none need be copied ahead.
+    /// Whether the next picture will probably be shared. It then needs no copy ahead of time.
     var isLikely: Bool { verdict.isLikely }
 
-    /// Gives a frame the picture's surface, or one that the GPU converts it into. Called by the thread that encodes.
+    /// Gives a frame the picture's surface, or the surface that the GPU converts it into. Call it in the
+    /// encode thread.
     /// - Returns: false if the picture must be copied.
     func take(
         _ buffer: borrowing PixelBuffer, into frame: UnsafeMutablePointer<AVFrame>
@@ -93,12 +95,12 @@ final class SharedPictures {
         frame.pointee.format = AV_PIX_FMT_VAAPI.rawValue
     }
 
-    /// Returns the surface that is the picture; nil if it must be copied.
+    /// Returns the surface in the picture's memory; nil if the picture must be copied.
     private func surface(
         of buffer: borrowing PixelBuffer
     ) throws(EncoderError) -> (SharedSurface, SharingOutcome.Memory)? {
         guard buffer.format === format else { return nil }
-        // An encoder that is opened again may take over the surfaces, and this with them.
+        // A reopened encoder may take over this object, while a reopened camera has other buffers.
         let shared = buffer.shared
         if verdict.begin(shared?.pool) { imported.removeAll(keepingCapacity: true) }
         guard try verdict.allowsUse(isShared: shared != nil), let picture = shared else { return nil }
@@ -118,7 +120,7 @@ final class SharedPictures {
     private func importing(_ picture: SharedPicture) -> Result<SharedSurface, SharedSurface.Refusal> {
         let known = imported.first { $0.memory === picture.memory && $0.offset == picture.offset }
         if let known { return .success(known.surface) }
-        // A driver that moves its pictures about.
+        // The camera's driver moves its pictures within the memory.
         if imported.count == PixelBufferPool.maximumCount { imported.removeFirst() }
         let result = SharedSurface.make(in: picture.memory, at: picture.offset, format, on: connection)
         if case .success(let surface) = result {
@@ -127,15 +129,16 @@ final class SharedPictures {
         return result
     }
 
-    /// Compares the NV12 that the GPU sees with the processor's picture.
-    /// - Returns: nil if it cannot be read back.
+    /// Compares the GPU's view of a picture, in NV12, with the processor's.
+    /// - Returns: nil if the surface cannot be read back.
     private func comparison(
         of surface: VASurfaceID, _ buffer: borrowing PixelBuffer
     ) throws(EncoderError) -> SharedComparison.Result? {
         record.countCompared(bytes: format.minimumLengths.reduce(0, +))
         var result = SharedComparison.Result?.none
         _ = try reader.read(from: surface) { seen in
-            // Not before: a processor that looks may write its caches back, and the GPU sees the picture only then.
+            // The processor reads after the GPU: its access may write back caches and make a picture visible
+            // that the GPU would not have seen.
             var planes: [UnsafeRawBufferPointer] = []
             for number in format.planes.indices { planes.append(buffer.plane(number)) }
             var comparison = SharedComparison(format, planes)
@@ -145,13 +148,13 @@ final class SharedPictures {
     }
 }
 
-/// Compares the NV12 that a GPU sees with what a camera wrote: byte for byte, but for the chroma of packed 4:2:2, which is
-/// halved on the way.
+/// Compares a GPU's view of a picture, in NV12, with the camera's data: byte for byte, except for the chroma
+/// of packed 4:2:2, which the conversion halves.
 ///
-/// Rows are copied before they are looked at: a GPU's memory may be slow to read.
+/// Rows are copied before the comparison, because a GPU's memory may be slow to read.
 struct SharedComparison {
     enum Result: Hashable {
-        /// Telling if the picture has light and dark, and colours.
+        /// The pictures agree. The comparison is telling if the picture has light and dark parts, and colors.
         case same(isTelling: Bool)
         case different
     }
@@ -163,16 +166,16 @@ struct SharedComparison {
     private var seen: [UInt8]
     private var luma = Range()
     private var chroma = (first: Range(), second: Range())
-    /// How far the halved chroma is from the mean of two rows, in all.
+    /// The sum of differences between halved chroma and the mean of two rows.
     private var differences = 0
 
-    /// How far it may be.
+    /// The maximum difference of a sample, and of the mean.
     private static let tolerance = (each: 2, mean: 0.5)
 
-    /// Of so many bytes one is looked at for what a picture has in it; even, as chroma is in pairs.
+    /// The step between bytes sampled for the picture's contrast; even, because chroma comes in pairs.
     private static let sampling = 8
 
-    /// What a plane's samples lie between.
+    /// The smallest and the largest sample of a plane.
     private struct Range {
         private static let telling = 16
         private var (least, most) = (UInt8.max, UInt8.min)
@@ -182,7 +185,7 @@ struct SharedComparison {
         var varies: Bool { Int(most) - Int(least) >= Self.telling }
     }
 
-    /// - Parameter planes: of a picture in that format, which the caller keeps.
+    /// - Parameter planes: a picture's planes, which the caller keeps valid.
     init(_ format: PictureFormat, _ planes: [UnsafeRawBufferPointer]) {
         (self.format, self.planes) = (format, planes)
         let rowBytes = format.planes.map(\.rowBytes).max() ?? 0
@@ -190,7 +193,7 @@ struct SharedComparison {
         (lower, seen) = (upper, upper)
     }
 
-    /// Compares the picture with what the GPU sees.
+    /// Compares the camera's picture with the GPU's view.
     mutating func result(of surface: SurfaceWriter.Planes) -> Result {
         let isSame =
             switch format.pixelFormat.arrangement {
@@ -250,17 +253,17 @@ struct SharedComparison {
         return Double(differences) <= Self.tolerance.mean * Double(width * height / 2)
     }
 
-    /// Whether the rows that were copied last are the same.
+    /// Whether the rows copied last are equal.
     private func isSame(_ count: Int) -> Bool { memcmp(upper, seen, count) == 0 }
 
-    /// Copies a row of the camera's.
+    /// Copies a row of the camera's picture.
     private func take(_ row: Int, of number: Int, into copy: inout [UInt8]) {
         let place = format.planes[number]
         let bytes = planes[number][row * place.stride..<row * place.stride + place.rowBytes]
         copy.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes)) }
     }
 
-    /// Copies a row of the GPU's.
+    /// Copies a row of the GPU's surface.
     private mutating func take(_ row: Int, of plane: PictureSurface.Plane) {
         let count = format.size.width
         seen.withUnsafeMutableBytes {

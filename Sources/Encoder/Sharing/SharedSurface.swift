@@ -4,12 +4,13 @@ import CamAcceleration
 import CamPictures
 import Glibc
 
-/// A surface in memory that a GPU shares with a camera. The last owner releases it, and frames that libavcodec keeps own it.
+/// A surface in memory that a GPU shares with a camera. The last owner releases the surface; frames that
+/// libavcodec keeps are owners, too.
 final class SharedSurface: @unchecked Sendable {
-    // Safe to share: nothing changes, and the connection is only called through its own thread.
+    // Safe to share: immutable, and the connection runs all calls in its own thread.
     let id: VASurfaceID
     let connection: VADisplayConnection
-    /// The references of frames are to this; nil if the system has no memory.
+    /// The buffer that frames refer to; nil if memory ran out.
     private let anchor: UnsafeMutablePointer<AVBufferRef>?
 
     private init(_ id: VASurfaceID, on connection: VADisplayConnection) {
@@ -26,10 +27,10 @@ final class SharedSurface: @unchecked Sendable {
         av_buffer_unref(&anchor)
     }
 
-    /// Makes a frame an owner; nil if the system has no memory.
+    /// Returns another reference, which makes a frame an owner; nil if memory ran out.
     func reference() -> UnsafeMutablePointer<AVBufferRef>? { anchor.flatMap { av_buffer_ref($0) } }
 
-    /// Ends with the last reference, in whichever thread that is.
+    /// Destroys the surface with the last reference, in any thread.
     private final class Lifetime {
         private let id: VASurfaceID
         private let connection: VADisplayConnection
@@ -47,18 +48,19 @@ final class SharedSurface: @unchecked Sendable {
         }
     }
 
-    /// Allocates a surface, for a camera to write a picture of a format into.
+    /// Allocates a surface into which a camera can write pictures of a format.
     ///
-    /// Calls the driver, so use it inside a connection's `call`.
-    /// - Returns: its memory, owned by the surface; nil if the driver lays pictures out otherwise.
+    /// Calls the driver: use it inside a connection's `call`.
+    /// - Returns: memory that the surface owns; nil if the driver uses another layout.
     static func allocate(for format: PictureFormat, on connection: VADisplayConnection) -> DMABuffer? {
         guard var wanted = cvaapi_layout(format, offset: 0) else { return nil }
         var id = VASurfaceID()
         guard cvaapi_create_linear(connection.display, &wanted, &id) == VA_STATUS_SUCCESS else { return nil }
         var descriptor: Int32 = -1
         var layout = cvaapi_layout()
-        // What was not exported is left to vaTerminate: Intel's driver keeps it in a list of exported memory, reuses it, and
-        // then writes into memory that it has freed (media-driver 23.1 to 26.3, mos_gem_bo_export_to_prime).
+        // A surface whose export failed is left to vaTerminate. Intel's driver would keep it in a list of
+        // exported memory, reuse it, and write into freed memory (media-driver 23.1 to 26.3,
+        // mos_gem_bo_export_to_prime).
         guard cvaapi_export(connection.display, id, &descriptor, &layout) == VA_STATUS_SUCCESS else {
             return nil
         }
@@ -68,10 +70,10 @@ final class SharedSurface: @unchecked Sendable {
         return layout.holds(wanted) && length >= wanted.length ? memory : nil
     }
 
-    /// Makes a surface of a picture in another device's memory.
+    /// Imports a picture in another device's memory as a surface.
     ///
-    /// Calls the driver, so use it inside a connection's `call`, or in the thread that encodes.
-    /// - Parameter offset: where in the memory the picture begins.
+    /// Calls the driver: use it inside a connection's `call`, or in the encode thread.
+    /// - Parameter offset: the picture's offset in the memory.
     static func make(
         in memory: DMABuffer, at offset: Int, _ format: PictureFormat, on connection: VADisplayConnection
     ) -> Result<SharedSurface, Refusal> {
@@ -86,12 +88,12 @@ final class SharedSurface: @unchecked Sendable {
         return .success(SharedSurface(id, on: connection))
     }
 
-    /// Why a driver does not take a camera's memory.
+    /// Why a driver does not accept a camera's memory, or does not convert its pictures.
     struct Refusal: Error { let reason: String }
 }
 
 extension cvaapi_layout {
-    /// Nil for formats that are not shared, and for numbers that no driver takes.
+    /// Nil for formats that cannot be shared, and for numbers that do not fit libva's types.
     fileprivate init?(_ format: PictureFormat, offset: Int) {
         guard format.isShareable, let fourcc = format.pixelFormat.fourcc,
             let first = format.planes.first, let last = format.planes.last,
@@ -106,21 +108,21 @@ extension cvaapi_layout {
             pitch: (firstPitch, hasChroma ? lastPitch : 0), offset: (firstOffset, hasChroma ? lastOffset : 0))
     }
 
-    /// Bytes to the end of the last row.
+    /// The number of bytes up to the end of the last row.
     fileprivate var length: Int {
         max(
             Int(offset.0) + Int(pitch.0) * Int(height),
             Int(offset.1) + Int(pitch.1) * Int(height / 2))
     }
 
-    /// Whether a picture in the other layout is one in this.
+    /// Whether both layouts place a picture's samples identically.
     fileprivate func holds(_ other: cvaapi_layout) -> Bool {
         fourcc == other.fourcc && pitch == other.pitch && offset == other.offset
     }
 }
 
 extension PixelFormat {
-    /// Libva's name for it, if a GPU may read it where a camera wrote it.
+    /// libva's code for the format; nil if a GPU cannot read it in a camera's memory.
     var fourcc: UInt32? {
         switch self {
         case .nv12: UInt32(CVAAPI_FOURCC_NV12)
@@ -132,23 +134,25 @@ extension PixelFormat {
 }
 
 extension PictureFormat {
-    /// Whether a GPU may read its pictures where a camera wrote them: NV12, YUYV and UYVY with rows in their order.
+    /// Whether a GPU can read the pictures in a camera's memory: NV12, YUYV and UYVY of even size with
+    /// progressive rows.
     var isShareable: Bool {
         pixelFormat.fourcc != nil && firstField == nil && size.width % 2 == 0 && size.height % 2 == 0
     }
 }
 
-/// Has a GPU convert packed 4:2:2 to the NV12 that its encoder takes, in surfaces of its own.
+/// Converts packed 4:2:2 on a GPU to the NV12 that its encoder takes, in separate surfaces.
 ///
-/// Used by one thread at a time, at last by that which encodes.
+/// Used by one thread at a time, finally by the encode thread.
 final class SharedConversion {
     let connection: VADisplayConnection
     private let processor: cvaapi_processor
-    /// Surfaces of the pictures' size, which the driver fills up to the coded size as it does those of a camera.
+    /// The pool of converted surfaces, of the pictures' size. The driver pads them to the coded size, like a
+    /// camera's.
     private let frames: UnsafeMutablePointer<AVBufferRef>
 
     /// Starts the GPU's video processing.
-    /// - Returns: nil if its driver does not convert the format.
+    /// - Returns: nil if the driver does not convert the format.
     init?(of format: PictureFormat, on connection: VADisplayConnection) throws(EncoderError) {
         let size = format.size
         guard let (width, height) = size.unsigned, let fourcc = format.pixelFormat.fourcc else { return nil }
@@ -169,8 +173,8 @@ final class SharedConversion {
         (self.connection, processor, frames) = (connection, opened.0, opened.1)
     }
 
-    /// Whether the pictures that a driver converts have been compared with camrec's own: Intel's, on the emulated GPU.
-    /// - Parameter driver: its own name.
+    /// Whether a driver's conversion has been compared with camrec's: true for Intel's, on the emulated GPU.
+    /// - Parameter driver: the driver's name for itself.
     static func isProven(_ driver: String) -> Bool { driver.contains("iHD") }
 
     deinit {
@@ -182,8 +186,9 @@ final class SharedConversion {
         }
     }
 
-    /// Has a surface converted into another, which the frame then holds; the driver keeps the order with what uses it later.
-    /// - Returns: the other surface, or what the driver says.
+    /// Converts a surface into another one, which the frame then holds. The driver orders the conversion
+    /// before later uses.
+    /// - Returns: the converted surface, or the driver's reason for failing.
     func convert(
         _ surface: SharedSurface, into frame: UnsafeMutablePointer<AVFrame>
     ) throws(EncoderError) -> Result<VASurfaceID, SharedSurface.Refusal> {

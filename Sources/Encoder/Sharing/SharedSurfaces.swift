@@ -3,13 +3,14 @@ import Bitstream
 import CamPictures
 import CamPlatform
 
-/// A GPU's memory for a camera to write into, where the encoder reads it.
+/// Provides GPU memory that a camera writes into and the encoder reads.
 ///
-/// A camera needs it before it streams, so the GPU's driver is started while the camera's format is negotiated; the encoder
-/// then uses the same connection.
+/// A camera needs the memory before it streams, so the GPU's driver starts while the camera's format is
+/// negotiated. The encoder then uses the same connection.
 public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
-    // Safe to share: mutable state is accessed with the lock held, and the connection is only used through its own thread.
-    /// Which pictures were not copied, throughout the recording.
+    // Safe to share: mutable state is accessed with the lock held, and the connection runs all calls in its
+    // own thread.
+    /// Counts shared and copied pictures, throughout the recording.
     let record = SharingRecord()
     private let nodes: @Sendable () -> [String]
     private let codecs: [Codec]
@@ -17,22 +18,22 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
     private let monitor = Monitor()
     private var start = Start.due
     private var usable: VADisplayConnection?
-    /// The last format that it was seen to convert, which a camera has again when it is opened again.
+    /// The latest format with a working conversion; a reopened camera uses it again.
     private var converted: PictureFormat?
-    /// What was opened to see that, for the encoder's use.
+    /// The conversion that was opened as a test, until the encoder takes it.
     private var conversion: SharedConversion?
-    /// The last format that the driver's memory was not right for.
+    /// The latest format for which the driver could not allocate memory.
     private var unallocatable: PictureFormat?
-    /// Nodes in whose driver a thread hangs.
+    /// Render nodes in whose driver a thread hangs.
     private var hungNodes: Set<String> = []
 
-    /// Of the driver.
+    /// The progress of starting the driver.
     private enum Start { case due, underWay, over }
 
     /// - Parameters:
-    ///   - request: which encoder is wanted.
-    ///   - codecs: what it is to encode.
-    /// - Returns: nil if no GPU is to read the camera's memory.
+    ///   - request: the requested encoder.
+    ///   - codecs: the codecs to encode.
+    /// - Returns: nil if the request rules out sharing the camera's memory.
     public init?(_ request: EncoderRequest, codecs: [Codec]) {
         guard request.zeroCopy != .off, request.preference != .software else { return nil }
         let node = request.renderNode
@@ -53,7 +54,7 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
             return false
         }
         do throws(EncoderError) {
-            // A driver may list what it cannot do.
+            // A driver may list conversions that fail.
             if let opened = try SharedConversion(of: format, on: connection) {
                 monitor.withLock { (converted, conversion) = (format, opened) }
                 return true
@@ -91,8 +92,8 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
 
     public func giveUp(_ reason: String) { record.refuse(reason) }
 
-    /// Starts the driver of the first GPU that encodes, in a thread of its own. A driver that hangs is given up after a few
-    /// seconds.
+    /// Starts the driver of the first GPU that encodes, in a separate thread. A hanging driver is given up
+    /// after a few seconds.
     public func prepare() {
         let isDue = monitor.withLock {
             defer { if start == .due { start = .underWay } }
@@ -106,13 +107,14 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
         }
     }
 
-    /// Waits for a driver that is being started: a process does not end in the middle of that.
+    /// Waits for a starting driver, because a process must not exit during the start.
     public func settle() {
         monitor.withLock { while start == .underWay { monitor.wait() } }
     }
 
-    /// The connection to the driver that was started for a camera; nil if none was, or it is used no more.
-    /// - Throws: if its driver hangs.
+    /// Returns the connection to the driver that was started for a camera; nil if no driver runs on this
+    /// node, or it was given up.
+    /// - Throws: if the node's driver hangs.
     func connection(to node: String) throws(EncoderError) -> VADisplayConnection? {
         settle()
         let (connection, isHung) = monitor.withLock { (usable, hungNodes.contains(node)) }
@@ -120,7 +122,7 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
         return connection?.node == node ? connection : nil
     }
 
-    /// Hands over what converts a format on a connection, once; nil if that is not open.
+    /// Hands over the open conversion of a format, once; nil if there is none on this connection.
     func takeConversion(of format: PictureFormat, on connection: VADisplayConnection) -> SharedConversion? {
         monitor.withLock {
             guard converted === format, conversion?.connection === connection else { return nil }
@@ -128,9 +130,9 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
         }
     }
 
-    /// Uses a node's driver no more, which hangs or has failed.
+    /// Stops using a node's driver, which hangs or has failed.
     func forget(_ node: String) {
-        // Its last owner may be this one, and ends the connection, which takes time: without the lock.
+        // Released without the lock: this may be the last reference, and closing a connection takes time.
         _ = monitor.withLock { usable?.node == node ? (usable.take(), conversion.take()) : nil }
     }
 
@@ -143,7 +145,7 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
         forget(node)
     }
 
-    /// The driver that was started for a camera.
+    /// The connection to the driver, which starts on the first use.
     private var connection: VADisplayConnection? {
         prepare()
         settle()

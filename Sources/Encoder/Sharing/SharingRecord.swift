@@ -1,33 +1,35 @@
 import CamPictures
 import Synchronization
 
-/// What a recording has learned about GPUs that read the camera's memory, and which pictures they read.
+/// A recording's knowledge about GPUs that read the camera's memory, and its counts of shared and copied
+/// pictures.
 ///
-/// Safe to use from any thread: one that hangs in a driver may come back when another has taken its place.
+/// Safe to use from any thread: a thread that hung in a driver may return after its replacement has started.
 final class SharingRecord: Sendable {
     private let state = Mutex(State())
 
     private struct State {
         var outcome: SharingOutcome?
-        /// By render node, why its GPU reads no more.
+        /// By render node, why its GPU no longer reads the camera's memory.
         var obstacles: [String: String] = [:]
         /// By render node, the latest session.
         var sessions: [String: InputSession] = [:]
-        /// Why the camera uses its memory for itself.
+        /// Why the camera does not share its memory.
         var refusal: String?
     }
 
-    /// Nil as long as no GPU encodes.
+    /// Nil until a GPU encodes.
     var outcome: SharingOutcome? { state.withLock { $0.outcome } }
 
-    /// Why the camera uses its memory for itself, if it was to share it.
+    /// Why the camera does not share its memory; nil if nothing speaks against sharing.
     var refusal: String? { state.withLock { $0.refusal } }
 
-    /// Notes that the camera is to use its memory for itself.
+    /// Records that the camera must not share its memory.
     func refuse(_ reason: String) { state.withLock { $0.refusal = reason } }
 
-    /// Notes that encoders are opened on a render node. Those before them there are replaced.
-    /// - Returns: their session, and why their GPU is not to read the camera's memory; nil if it may.
+    /// Records that encoders are opened on a render node, where they replace earlier encoders.
+    /// - Returns: the encoders' session, and why their GPU must not read the camera's memory, or nil if it
+    ///   may.
     func begin(on node: String) -> (session: InputSession, obstacle: String?) {
         let session = InputSession(on: node)
         return state.withLock { state in
@@ -37,9 +39,9 @@ final class SharingRecord: Sendable {
         }
     }
 
-    /// Notes that encoders are about to read a picture there: from now on that may be why they fail. Encoders that were
-    /// replaced say nothing any more, though their thread may come back.
-    /// - Returns: false if they were replaced.
+    /// Records that encoders are about to read a picture in the camera's memory. From now on, this may be why
+    /// they fail. Replaced encoders, whose thread may return, change nothing.
+    /// - Returns: false if the encoders were replaced.
     func noteUse(by session: InputSession) -> Bool {
         state.withLock { state in
             guard state.sessions[session.node] === session else { return false }
@@ -48,13 +50,13 @@ final class SharingRecord: Sendable {
         }
     }
 
-    /// Whether a GPU is not to read the camera's memory any more.
+    /// Whether a GPU must no longer read the camera's memory.
     func hasGivenUp(_ node: String) -> Bool { obstacle(on: node) != nil }
 
-    /// Why a GPU is not to read the camera's memory any more; nil if it may.
+    /// Why a GPU must no longer read the camera's memory; nil if it may.
     func obstacle(on node: String) -> String? { state.withLock { $0.obstacles[node] } }
 
-    /// Counts a picture that the GPU reads where it is.
+    /// Counts a picture that the GPU reads in place.
     func countShared(_ memory: SharingOutcome.Memory) {
         state.withLock { state in
             state.outcome?.memory = memory
@@ -70,14 +72,14 @@ final class SharingRecord: Sendable {
         }
     }
 
-    /// Counts what the processor read to compare it.
+    /// Counts the bytes that the processor read for a comparison.
     func countCompared(bytes: Int) { state.withLock { $0.outcome?.bytesRead += bytes } }
 
-    /// Notes why a picture is copied, or all of them.
+    /// Records why one picture is copied, or all pictures.
     func note(_ reason: String) { state.withLock { $0.outcome?.reason = reason } }
 
-    /// Notes that a GPU is not to read the camera's memory for the rest of the recording.
-    /// - Parameter session: the encoders that have found out.
+    /// Records that a GPU must not read the camera's memory for the rest of the recording.
+    /// - Parameter session: the encoders that found the fault. The call has no effect if they were replaced.
     func giveUp(_ reason: String, by session: InputSession) {
         state.withLock { state in
             guard state.sessions[session.node] === session else { return }
@@ -86,9 +88,10 @@ final class SharingRecord: Sendable {
         }
     }
 
-    /// Notes that an encoder failed. The next one is to be opened without the camera's memory, if it read that: it may be
-    /// what failed. What one codec's encoder reads fails another's as well, so each of a session may blame it.
-    /// - Returns: whether it read the camera's memory.
+    /// Records that an encoder failed. If the encoder read the camera's memory, that may have been the cause,
+    /// and the next encoder gets copies. Shared memory that breaks one codec's encoder breaks the others,
+    /// too, so each encoder of a session may blame it.
+    /// - Returns: whether the encoder read the camera's memory.
     func blame(by session: InputSession) -> Bool {
         guard session.mayBeBlamed else { return false }
         let reason = "the encoder failed while it read the camera's memory"
@@ -100,47 +103,49 @@ final class SharingRecord: Sendable {
     }
 }
 
-/// Which pictures a GPU read in the memory that the camera wrote them into.
+/// How many pictures a GPU read in place, and how many the processor copied.
 public struct SharingOutcome: Sendable, Hashable {
-    /// Whose memory it is.
+    /// The owner of the memory that pictures are in.
     public enum Memory: String, Sendable, Hashable {
-        /// The GPU's: the camera writes into it.
+        /// GPU memory, which the camera writes into.
         case gpu
-        /// The camera's: the GPU reads it.
+        /// Camera memory, which the GPU reads.
         case camera
     }
 
-    /// Whose memory it was last; nil if no picture was shared.
+    /// The owner of the memory last used; nil if no picture was shared.
     public internal(set) var memory: Memory?
-    /// Pictures that the GPU read where they were.
+    /// Pictures that the GPU read in place.
     public internal(set) var sharedPictures = 0
     /// Pictures that the processor copied.
     public internal(set) var copiedPictures = 0
-    /// How many bytes of the camera's pictures the processor read.
+    /// The number of bytes of the camera's pictures that the processor read.
     public internal(set) var bytesRead = 0
-    /// The latest reason why a picture was copied; nil if none was.
+    /// The latest reason why a picture was copied; nil if none was copied.
     public internal(set) var reason: String?
 }
 
-/// Whether a GPU reads the pictures in a camera's buffers where they are: open until one was compared.
+// MARK: - Verdict
+
+/// Whether a GPU reads the pictures in a camera's buffers in place. Open until a comparison decides.
 ///
-/// Used by the thread that encodes.
+/// Used by the encode thread.
 final class SharingVerdict {
     private let way: ZeroCopyWay
     private let record: SharingRecord
     private let session: InputSession
-    /// The camera's buffers; a camera that is opened again has others.
+    /// The camera's buffers; a reopened camera has others.
     private weak var pool: PixelBufferPool?
     private var state = State.open
-    /// How many of their pictures were compared.
+    /// The number of compared pictures from these buffers.
     private var compared = 0
 
-    /// Grey pictures say little, but a camera at night has no others.
+    /// The maximum number of comparisons. Gray pictures prove little, but a camera at night has no others.
     static let mostComparisons = 10
 
     private enum State { case open, shared, copied }
 
-    /// - Parameter session: the encoders, as the record knows them.
+    /// - Parameter session: identifies the encoders in the record.
     init(_ way: ZeroCopyWay, _ record: SharingRecord, _ session: InputSession) {
         (self.way, self.record, self.session) = (way, record, session)
     }
@@ -148,12 +153,13 @@ final class SharingVerdict {
     /// Whether the next picture must be compared.
     var isOpen: Bool { state == .open }
 
-    /// Whether the next picture will probably be read where it is.
+    /// Whether the next picture will probably be read in place.
     var isLikely: Bool { state != .copied }
 
-    /// Starts over when the camera has new buffers, unless its GPU was to blame. Pictures in the encoder keep what they need.
-    /// - Parameter pool: nil if the picture's buffer is not shared.
-    /// - Returns: whether these are other buffers.
+    /// Starts over when the camera has new buffers, unless the GPU was at fault. Pictures in the encoder keep
+    /// their buffers.
+    /// - Parameter pool: the buffers' pool; nil if the picture's buffer is not shared.
+    /// - Returns: whether the buffers are new.
     func begin(_ pool: PixelBufferPool?) -> Bool {
         guard pool !== self.pool else { return false }
         self.pool = pool
@@ -161,8 +167,8 @@ final class SharingVerdict {
         return true
     }
 
-    /// Whether the GPU is to read the next picture. From then on a failure may be due to that.
-    /// - Parameter isShared: whether it is in memory that the camera shares.
+    /// Whether the GPU may read the next picture in place. If so, later failures may be due to that.
+    /// - Parameter isShared: whether the picture is in memory that the camera shares.
     func allowsUse(isShared: Bool) throws(EncoderError) -> Bool {
         guard isLikely else { return false }
         if let reason = record.obstacle(on: session.node) {
@@ -173,9 +179,9 @@ final class SharingVerdict {
         return isLikely && record.noteUse(by: session)
     }
 
-    /// Follows a comparison of what the GPU sees with the processor's picture, as far as one can tell. The last one is that
-    /// of a picture with something in it.
-    /// - Parameter result: nil if what the GPU sees cannot be read back.
+    /// Takes the result of a comparison between the GPU's and the processor's view. The first telling
+    /// comparison that succeeds settles the verdict.
+    /// - Parameter result: nil if the GPU's view cannot be read back.
     func follow(_ result: SharedComparison.Result?) throws(EncoderError) {
         switch result {
         case .same(let isTelling):
@@ -186,13 +192,13 @@ final class SharingVerdict {
         }
     }
 
-    /// Copies pictures from now on, for the rest of the recording: the GPU is to blame.
+    /// Records that the GPU is at fault, and has pictures copied for the rest of the recording.
     func giveUp(_ reason: String) throws(EncoderError) {
         record.giveUp(reason, by: session)
         try copy(because: reason)
     }
 
-    /// Copies the pictures of these buffers.
+    /// Has the pictures of these buffers copied.
     private func copy(because reason: String) throws(EncoderError) {
         state = .copied
         record.note(reason)
@@ -202,16 +208,16 @@ final class SharingVerdict {
 
 /// Whether a GPU reads the camera's pictures without a copy.
 public enum ZeroCopyWay: String, Sendable, Hashable, CaseIterable {
-    /// If it does so correctly.
+    /// Without a copy if the GPU reads the pictures correctly.
     case auto
-    /// An error if it cannot.
+    /// Without a copy; an error if that fails.
     case on
-    /// Pictures are copied.
+    /// Always with a copy.
     case off
 
-    /// Allows pictures to be copied.
-    /// - Parameter reason: why they must be, for people.
-    /// - Throws: if they must not be.
+    /// Checks that pictures may be copied.
+    /// - Parameter reason: why a copy is necessary, for the error's message.
+    /// - Throws: if the user requested sharing.
     func allowCopies(because reason: String) throws(EncoderError) {
         guard self == .on else { return }
         throw EncoderError(.unsupported("--zero-copy on: \(reason); use --zero-copy auto"))

@@ -2,20 +2,21 @@ import CYUV
 import Glibc
 import CamPictures
 
-/// Converts a stream's pictures, one at a time, into what JPEG files have: 4:2:0, full range, BT.601.
+/// Converts a stream's pictures, one at a time, to the color encoding of JPEG files: 4:2:0, full range,
+/// BT.601.
 ///
 /// One thread at a time may use a converter.
 public final class StillConverter {
-    /// What `convert` takes.
+    /// The format of the pictures that `convert` takes.
     public let format: PictureFormat
     private let converter: PixelConverter
     private let memory: UnsafeMutableRawBufferPointer
     private let surface: PictureSurface
     private let planes: [PictureSurface.Plane]
 
-    /// JPEG codes units of this many pixels each way.
+    /// The width and height of JPEG's coding units in pixels.
     private static let unit = 16
-    /// Every so many pixels of every so many rows are enough for a mean.
+    /// The step between sampled pixels and rows, close enough for a mean.
     private static let sampling = 4
 
     /// - Throws: `.unsupported` if nothing reads the format, and for a camera's own H.264.
@@ -39,7 +40,7 @@ public final class StillConverter {
 
     deinit { free(memory.baseAddress) }
 
-    /// Converts a picture, which replaces the last one.
+    /// Converts a picture, which replaces the previous one.
     /// - Throws: `.corrupt` or `.mismatched` if the picture is bad; the next may be good.
     public func convert(_ buffer: borrowing PixelBuffer) throws(ConversionError) {
         try converter.convert(buffer, into: surface)
@@ -66,7 +67,7 @@ public final class StillConverter {
         picture.strides = (planes[0].stride, planes[1].stride, planes[2].stride)
         (picture.width, picture.height) = (Int32(format.size.width), Int32(format.size.height))
         picture.quality = Int32(quality)
-        // Noise at the highest quality needs more room than its samples.
+        // Noise at the highest quality takes more bytes than its samples.
         let capacity = 2 * memory.count + 4096
         let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { room, count in
             count = cyuv_jpeg_encode_420(&picture, room.baseAddress, capacity)
@@ -75,14 +76,15 @@ public final class StillConverter {
         return bytes
     }
 
-    /// Provides the last picture as bytes R, G, B, in rows without padding.
+    /// Calls `body` with the last picture as bytes R, G, B, in rows without padding. Returns nil if memory
+    /// ran out.
     public func withRGB<Result, Failure: Error>(
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
         let (width, height) = (format.size.width, format.size.height)
         guard let rgb = AlignedMemory.allocate(byteCount: 3 * width * height) else { return nil }
         defer { free(rgb.baseAddress) }
-        // libyuv's RAW is R, G, B in memory, and its J420 has JPEG's range.
+        // libyuv's RAW is R, G, B in memory; J420 has JPEG's full range.
         J420ToRAW(
             planes[0].base, Int32(planes[0].stride), planes[1].base, Int32(planes[1].stride), planes[2].base,
             Int32(planes[2].stride), rgb.baseAddress, Int32(3 * width), Int32(width), Int32(height))
