@@ -30,7 +30,7 @@ public final class WebServer: Sendable {
     ///   - interruption: ends the server.
     ///   - report: called with lines for the operator, on any thread.
     public init(
-        on address: Network.SocketAddress, cameras source: CameraSource, access rules: AccessRules,
+        on address: CamNetworking.SocketAddress, cameras source: CameraSource, access rules: AccessRules,
         hosts: [String], scratchFolder: String, interruption: Interruption,
         report: @escaping @Sendable (String) -> Void
     ) throws(WebError) {
@@ -78,7 +78,7 @@ public final class WebServer: Sendable {
 
     /// - Returns: where it listens.
     private static func listen(
-        on address: Network.SocketAddress, _ group: MultiThreadedEventLoopGroup, _ desk: RequestDesk
+        on address: CamNetworking.SocketAddress, _ group: MultiThreadedEventLoopGroup, _ desk: RequestDesk
     ) throws(NetworkError) -> String {
         let connections = ConnectionLimit(mostConnections)
         let bootstrap = ServerBootstrap(group: group)
@@ -102,7 +102,7 @@ public final class WebServer: Sendable {
         do {
             let channel = try bootstrap.bind(host: address.host, port: Int(address.port)).wait()
             let port = channel.localAddress?.port ?? Int(address.port)
-            return "\(Network.SocketAddress(host: address.host, port: UInt16(clamping: port)))"
+            return "\(CamNetworking.SocketAddress(host: address.host, port: UInt16(clamping: port)))"
         } catch {
             let code = (error as? IOError)?.errnoCode ?? EADDRNOTAVAIL
             throw NetworkError(.notListening(errno: code), address: "\(address)")

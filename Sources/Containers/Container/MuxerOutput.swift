@@ -34,19 +34,19 @@ extension OutputFile: MuxerOutput, ReadableOutput {
 // MARK: - Memory
 
 /// Collects the muxer's output in memory until it is taken.
-final class MuxerMemory: MuxerOutput {
-    let name: String
-    var bytes: [UInt8] = []
-    private(set) var count = 0
+package final class MuxerMemory: MuxerOutput {
+    package let name: String
+    package var bytes: [UInt8] = []
+    package private(set) var count = 0
 
-    init(name: String) { self.name = name }
+    package init(name: String) { self.name = name }
 
-    var position: Int { count }
-    var keptCount: Int { count }
+    package var position: Int { count }
+    package var keptCount: Int { count }
     var isSeekable: Bool { false }
     var isStaged: Bool { false }
 
-    func write(_ bytes: UnsafeRawBufferPointer) {
+    package func write(_ bytes: UnsafeRawBufferPointer) {
         self.bytes += bytes
         count += bytes.count
     }

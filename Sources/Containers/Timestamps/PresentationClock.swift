@@ -51,7 +51,7 @@ public struct PresentationClock {
     /// - Parameters:
     ///   - number: its place in presentation order.
     ///   - timestamp: when it was captured, on any clock.
-    mutating func time(number: Int, timestamp: Instant) -> Int64 {
+    package mutating func time(number: Int, timestamp: Instant) -> Int64 {
         let wished = ticks(recordingTime(number: number, timestamp: timestamp))
         let index = window.firstIndex { $0.number >= number } ?? window.endIndex
         var time = wished
@@ -210,7 +210,7 @@ struct PacketClock {
 /// that the files can be joined (as in RFC 8216, 3.2). Belongs to the thread that writes them.
 public final class SharedPacketClock {
     /// Nil before the first file has ended.
-    var clock: PacketClock?
+    package var clock: PacketClock?
 
     /// Creates the clock of a recording that has not begun.
     public init() {}
