@@ -23,7 +23,7 @@ public final class DiskSynchronizer: Sendable {
     deinit { loop.stop() }
 
     /// Flushes an open file until it is ended.
-    package func begin(_ descriptor: Int32, path: String) -> SynchronizedFile? {
+    func begin(_ descriptor: Int32, path: String) -> SynchronizedFile? {
         // A separate descriptor, because the writer may close its own at any time.
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { return nil }

@@ -77,10 +77,10 @@ public final class OutputFile {
     public var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
 
     /// Whether data can be overwritten: not in a pipe, nor in append mode.
-    var isSeekable: Bool { kind == .file && fcntl(descriptor, F_GETFL) & O_APPEND == 0 }
+    package var isSeekable: Bool { kind == .file && fcntl(descriptor, F_GETFL) & O_APPEND == 0 }
 
     /// Whether the file appears when it is closed.
-    var isStaged: Bool { staged != nil }
+    package var isStaged: Bool { staged != nil }
 
     /// Reads what was written to a staged file.
     /// - Returns: the number of bytes, 0 at the end, or a negative value with errno set.
@@ -122,7 +122,7 @@ public final class OutputFile {
     }
 
     /// Moves the position, counted from the recording's beginning. Requires `isSeekable`.
-    func seek(to position: Int) throws(OutputError) {
+    package func seek(to position: Int) throws(OutputError) {
         try begin()
         guard lseek(descriptor, beginning + off_t(position), SEEK_SET) >= 0 else { throw failure(errno) }
         self.position = position

@@ -205,8 +205,8 @@ public final class UnnamedFile {
 
 extension UnnamedFile: MuxerOutput, ReadableOutput {
     package var keptCount: Int { 0 }
-    var isSeekable: Bool { true }
-    var isStaged: Bool { true }
+    package var isSeekable: Bool { true }
+    package var isStaged: Bool { true }
 
     package func write(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
         guard bytes.count <= limit - position else { throw OutputError(.tooLarge, output: name) }
@@ -221,13 +221,13 @@ extension UnnamedFile: MuxerOutput, ReadableOutput {
         }
     }
 
-    func seek(to position: Int) { self.position = position }
+    package func seek(to position: Int) { self.position = position }
 
     package func read(into room: UnsafeMutableRawBufferPointer, at position: Int) -> Int {
         pread(descriptor, room.baseAddress, room.count, off_t(position))
     }
 
-    func makeReadBack(_ library: cformat_library) -> UnsafeMutablePointer<AVIOContext>? {
+    package func makeReadBack(_ library: cformat_library) -> UnsafeMutablePointer<AVIOContext>? {
         ReadBack.makeContext(self, library)
     }
 }

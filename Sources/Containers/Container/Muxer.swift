@@ -18,7 +18,7 @@ package final class Muxer {
     /// Passes an access unit to libavformat; reused every time.
     private let packet: UnsafeMutablePointer<AVPacket>
     /// Gives pictures and sound their times.
-    package private(set) var clock: PacketClock
+    private(set) var clock: PacketClock
     /// Nil where there is no sound.
     private var soundClock: SoundTicks?
     /// The error of a callback: callbacks can only return to libavformat that they failed.

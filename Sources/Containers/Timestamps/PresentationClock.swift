@@ -146,7 +146,7 @@ struct PresentationOrder {
 /// Decoding times increase strictly, and none is later than its picture's presentation. In a stream with
 /// reordering by `d` pictures, picture n in decoding order is decoded when picture n − d in presentation
 /// order is presented: that one has always arrived by then, so nothing waits.
-struct PacketClock {
+package struct PacketClock {
     /// In the container's ticks. The first presentation is at 0, and with reordering the first decoding times are below
     /// 0, unless the clock has a lead.
     struct Times: Equatable {
@@ -210,7 +210,7 @@ struct PacketClock {
 /// that the files can be joined (as in RFC 8216, 3.2). Belongs to the thread that writes them.
 public final class SharedPacketClock {
     /// Nil before the first file has ended.
-    package var clock: PacketClock?
+    var clock: PacketClock?
 
     /// Creates the clock of a recording that has not begun.
     public init() {}
