@@ -3,6 +3,7 @@ import CTestAllocations
 import Glibc
 import Testing
 import CamPlatform
+@testable import CamDelivery
 @testable import Containers
 
 /// What receivers of a live output get, and what happens to them. The test drives every round and the clock.

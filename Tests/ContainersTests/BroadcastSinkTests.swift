@@ -50,12 +50,12 @@ import CamPlatform
         #expect(!sink.isOpenToNetwork)
         #expect(sink.identity == nil)
         let socket = try Socket.connect(to: address(of: sink), timeout: .seconds(5))
-        try write(to: sink) { sink.receivers?.content.receivers.first.map { $0.units > 0 } ?? false }
+        try write(to: sink) { sink.receivers.content.receivers.first.map { $0.units > 0 } ?? false }
         let last = accessUnit(length: 5000)
         try sink.write(last)
         try sink.finish()
         #expect(readAll(socket).suffix(last.count) == last.allBytes[...])
-        let receiver = try #require(sink.receivers?.content.receivers.first)
+        let receiver = try #require(sink.receivers.content.receivers.first)
         #expect(receiver.departure == .ended)
         #expect(log.events.last == .left(receiver))
     }
@@ -88,14 +88,14 @@ import CamPlatform
         try write(to: sink) { log.events.contains { if case .unreachable = $0 { true } else { false } } }
         let listener = try Listener(free)
         for round in 1...2 {
-            try write(to: sink) { sink.receivers?.content.count == round }
+            try write(to: sink) { sink.receivers.content.count == round }
             guard case .connection(let socket, _) = listener.accept() else {
                 Issue.record("nobody connected")
                 return
             }
-            try write(to: sink) { sink.receivers?.content.receivers.last.map { $0.units > 0 } ?? false }
+            try write(to: sink) { sink.receivers.content.receivers.last.map { $0.units > 0 } ?? false }
             _ = consume socket
-            try write(to: sink) { sink.receivers?.content.receivers.last?.departure != nil }
+            try write(to: sink) { sink.receivers.content.receivers.last?.departure != nil }
         }
         try sink.finish()
     }
@@ -107,7 +107,7 @@ import CamPlatform
             connectingTo: free, options: LiveOptions(), requestKeyframe: {},
             report: { [log] in log.append($0) })
         try write(to: sink) { log.events.contains { if case .unreachable = $0 { true } else { false } } }
-        #expect(sink.receivers?.taken.units == 0)
+        #expect(sink.receivers.taken.units == 0)
         do {
             try sink.finish()
             Issue.record("somebody took it")

@@ -2,6 +2,7 @@ import Bitstream
 import CamPlatform
 import Glibc
 import CamStorage
+import Containers
 
 /// An open folder of recordings. Files are reached from its descriptor, never through a link.
 final class RecordingFolder: Sendable {
