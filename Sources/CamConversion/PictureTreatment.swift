@@ -32,6 +32,9 @@ public struct PictureTreatment: Sendable, Hashable {
         /// The overlay's design, which all converters share.
         let design: OverlayDesign?
 
+        /// Why a part of the text is beyond the picture; nil if all of it is in the picture.
+        package var note: String? { design?.note }
+
         /// Why a GPU cannot decode these pictures instead of the processor; nil if it can. A GPU only
         /// decodes, without any treatment.
         var obstacleToJPEG: String? {
@@ -64,7 +67,7 @@ public struct PictureTreatment: Sendable, Hashable {
     /// - Throws: if the framing does not fit the source's pictures, or the font is missing.
     public func converters(
         of source: PictureFormat, layout: PictureSurface.Layout, color: ColorEncoding
-    ) throws(EncoderError) -> Converters {
+    ) throws(PictureRequestError) -> Converters {
         let size = try framing.size(of: source.size)
         var design: OverlayDesign?
         if let overlay { design = try OverlayDesign(overlay, size: size, range: color.range) }
