@@ -2,7 +2,7 @@ import CamPictures
 import CamPlatform
 import Glibc
 
-/// What an image says about itself (CIPA DC-008, "Exif" 2.32).
+/// The Exif metadata of an image (CIPA DC-008, "Exif" 2.32).
 public struct ExifMetadata: Sendable, Hashable {
     /// When the picture was captured.
     public var time: WallTime
@@ -14,7 +14,7 @@ public struct ExifMetadata: Sendable, Hashable {
     public var program: String
     /// The picture's size.
     public var size: PictureSize
-    /// How the picture was exposed, as far as it is known.
+    /// The exposure of the picture, as far as known.
     public var exposure: Exposure?
 
     /// Metadata of one picture.
@@ -25,14 +25,14 @@ public struct ExifMetadata: Sendable, Hashable {
         (self.size, self.exposure) = (size, exposure)
     }
 
-    /// The segment of a JPEG (APP1), at most 64 KiB long because texts are cut.
+    /// The segment of a JPEG (APP1). Its length is below 64 KiB because texts are cut.
     var jpegSegment: [UInt8] {
         let content = Array("Exif".utf8) + [0, 0] + tiff
         let length = content.count + 2
         return [0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 255)] + content
     }
 
-    /// A TIFF file without pictures, which is what images store.
+    /// The metadata as images store it: a TIFF file without pictures.
     var tiff: [UInt8] {
         let header: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0]
         let (date, subseconds, offset) = texts
@@ -58,7 +58,7 @@ public struct ExifMetadata: Sendable, Hashable {
         return header + general.bytes(at: header.count) + capture.bytes(at: header.count + length)
     }
 
-    /// The date and time, milliseconds, and the distance from UTC.
+    /// The date with the time, the milliseconds, and the offset from UTC.
     private var texts: (date: String, subseconds: String, offset: String) {
         var (moment, parts) = (time_t(time.seconds), tm())
         if isUTC { gmtime_r(&moment, &parts) } else { localtime_r(&moment, &parts) }
@@ -75,8 +75,8 @@ public struct ExifMetadata: Sendable, Hashable {
 
 // MARK: Directories
 
-/// A directory of Exif's fields (TIFF 6.0, "Image File Directory"), little endian. Fields must be added in the order of
-/// their tags.
+/// A little-endian directory of Exif fields (TIFF 6.0, "Image File Directory"). Fields must be added in the
+/// order of their tags.
 struct ExifDirectory {
     private var fields: [Field] = []
 
@@ -87,12 +87,12 @@ struct ExifDirectory {
         let value: [UInt8]
     }
 
-    /// Values up to this length are in the field itself.
+    /// Values up to this length are stored in the field.
     private static let inlineLength = 4
     private static let longestText = 256
 
     mutating func add(_ tag: UInt16, text: String) {
-        // A field's text ends at its first zero; other control characters cannot be shown.
+        // A zero would end the text; other control characters cannot be shown.
         let bytes =
             text.utf8.prefix(Self.longestText).map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 } + [0]
         add(tag, type: 2, count: bytes.count, bytes)
@@ -119,11 +119,11 @@ struct ExifDirectory {
         add(tag, type: 7, count: bytes.count, bytes)
     }
 
-    /// The length in bytes once further fields are added that have their value in themselves.
+    /// Returns the length in bytes after further fields with inline values are added.
     func length(withPointers count: Int = 0) -> Int { bytes(at: 0).count + 12 * count }
 
     /// Returns the directory.
-    /// - Parameter place: where it begins in the TIFF file.
+    /// - Parameter place: the offset of the directory in the TIFF file.
     func bytes(at place: Int) -> [UInt8] {
         var entries = Self.littleEndian(UInt16(fields.count))
         var values: [UInt8] = []
@@ -133,7 +133,7 @@ struct ExifDirectory {
             entries += Self.littleEndian(UInt32(field.count))
             if field.value.count > Self.inlineLength {
                 entries += Self.littleEndian(UInt32(start + values.count))
-                // Values begin at even places.
+                // Values begin at even offsets.
                 values += field.value + (field.value.count % 2 == 0 ? [] : [0])
             } else {
                 entries += field.value + Array(repeating: 0, count: Self.inlineLength - field.value.count)

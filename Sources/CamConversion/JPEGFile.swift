@@ -1,17 +1,17 @@
 import CamPictures
 
-/// Makes a camera's JPEG a file that every program reads, without coding it again.
+/// Makes the JPEG of a camera a file that every program reads, without recompressing it.
 ///
-/// Motion JPEG leaves out the Huffman tables that it never changes, may end in padding, and has segments that mean
-/// something to its camera alone. A still picture is a JPEG with its own tables, with metadata at the front.
+/// Motion JPEG leaves out the standard Huffman tables, may end in padding, and has segments that only its
+/// camera understands. A still picture is a JPEG with all tables, and with metadata at the front.
 public enum JPEGFile {
-    /// Returns the file's bytes.
+    /// Returns the bytes of the file.
     ///
-    /// The coded samples are not looked at: a picture that is damaged in them stays damaged.
+    /// The coded samples are copied unchecked: damage in them stays.
     /// - Parameters:
-    ///   - picture: from the start marker on; anything may follow the end marker.
+    ///   - picture: the bytes from the start marker on; anything may follow the end marker.
     ///   - size: the picture's size. Cameras round up to whole blocks; the excess is cut off.
-    ///   - metadata: replaces the camera's own.
+    ///   - metadata: replaces the metadata of the camera.
     public static func standard(
         _ picture: UnsafeRawBufferPointer, size: PictureSize, metadata: ExifMetadata
     ) throws(ImageError) -> [UInt8] {
@@ -30,7 +30,8 @@ public enum JPEGFile {
             file += picture[segment.bytes]
             if segment.marker == 0xC4 { tables.formUnion(StandardHuffmanTables.destinations(in: parameters)) }
             if segment.isFrameHeader {
-                // Baseline and extended sequential, as Motion JPEG is; the tables of other processes always come along.
+                // Baseline and extended sequential, like Motion JPEG. Pictures of other processes always have
+                // their tables.
                 isHuffmanCoded = segment.marker <= 0xC1
                 crop(&file[(start + segment.parameters.lowerBound - segment.bytes.lowerBound)...], to: size)
             }
@@ -38,7 +39,7 @@ public enum JPEGFile {
         throw .notJPEG
     }
 
-    /// Metadata that is replaced, and what only makes sense between the pictures of a film.
+    /// Whether to leave out a segment: replaced metadata, or one with meaning only within a video.
     private static func isLeftOut(
         _ segment: JPEGSegments.Segment, _ parameters: Slice<UnsafeRawBufferPointer>
     ) -> Bool {
@@ -49,7 +50,7 @@ public enum JPEGFile {
         }
     }
 
-    /// Writes a smaller size into a frame header, if that changes nothing in how the samples are coded.
+    /// Writes a smaller size into a frame header, if that does not change the number of coded blocks.
     private static func crop(_ header: inout ArraySlice<UInt8>, to size: PictureSize) {
         let first = header.startIndex
         guard header.count >= 6, header.count >= 6 + 3 * Int(header[first + 5]) else { return }
@@ -64,7 +65,7 @@ public enum JPEGFile {
         crop(first + 3, to: size.width, factors.map { $0 >> 4 }.max() ?? 1)
     }
 
-    /// Returns where the picture's end marker is, or should be.
+    /// Returns the offset of the end marker, or of its place if it is missing.
     private static func end(of picture: UnsafeRawBufferPointer, scan: JPEGSegments.Segment) -> Int {
         var place = scan.bytes.upperBound
         while place + 1 < picture.count {
@@ -89,11 +90,11 @@ public enum JPEGFile {
 
 // MARK: Errors
 
-/// Why a picture could not be stored as an image. `description` is one line: thing, cause, next step.
+/// Why a picture cannot be stored as an image. `description` is one line: thing, cause, next step.
 public enum ImageError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Not a JPEG, or damaged.
+    /// The picture is not a JPEG, or is damaged.
     case notJPEG
-    /// libavcodec could not code it as PNG.
+    /// libavcodec could not encode the picture as PNG.
     case pngFailed(detail: String)
     case outOfMemory
 

@@ -13,12 +13,12 @@ public struct Inventory: Sendable, Encodable {
     /// Render nodes, then software.
     public let encoders: [EncoderEntry]
 
-    /// Whether a thread hangs in a driver: normal cleanup when the process ends may then hang as well.
+    /// Whether a thread hangs in a driver. Normal cleanup at the end of the process may then hang, too.
     public var leavesThread: Bool { encoders.contains(where: \.hangs) }
 
-    /// Examines every video node and every render node. Those that cannot be opened are listed with the
+    /// Examines every video node, microphone and render node. Nodes that cannot be opened are listed with the
     /// reason.
-    /// - Parameter withControls: also queries cameras' controls, which takes a while for some.
+    /// - Parameter withControls: also queries the controls of cameras, which takes a while for some.
     public static func take(withControls: Bool = false) -> Inventory {
         Inventory(
             cameras: VideoNode.all().compactMap { CameraEntry(path: $0, withControls: withControls) },
@@ -29,16 +29,16 @@ public struct Inventory: Sendable, Encodable {
 
 /// One microphone.
 public struct MicrophoneSummary: Sendable, Encodable {
-    /// As `--audio-device` takes it.
+    /// The name for `--audio-device`.
     public let name: String
-    /// What people call it.
+    /// The name for people.
     public let title: String
-    /// Samples a second that the device has; nil if it cannot be asked.
+    /// The lowest sample rate of the device in hertz; nil if the device cannot be queried.
     public let lowestRate: Int?
     public let highestRate: Int?
-    /// At most; nil if it cannot be asked.
+    /// The most channels of the device; nil if it cannot be queried.
     public let channels: Int?
-    /// Why it cannot be asked; nil if it can.
+    /// Why the device cannot be queried; nil if it can.
     public let problem: String?
 
     init(_ entry: MicrophoneEntry) {
@@ -58,22 +58,22 @@ public struct MicrophoneSummary: Sendable, Encodable {
 public struct CameraEntry: Sendable, Encodable {
     /// `/dev/videoN`.
     public let path: String
-    /// A link that follows the camera wherever it is plugged in; nil if udev made none.
+    /// A link that follows the camera to any port; nil if udev made none.
     public let stablePath: String?
     public let name: String?
     public let driver: String?
     public let bus: String?
     /// In the driver's order.
     public let formats: [Format]
-    /// A grabber's inputs, as `--input` takes them; empty if there is nothing to choose.
+    /// The inputs of a grabber, for `--input`; empty if there is no choice.
     public let inputs: [Input]
-    /// Television standards of the input in use, as `--standard` takes them.
+    /// The television standards of the input in use, for `--standard`.
     public let standards: [Standard]
-    /// In the driver's order; nil if not requested.
+    /// In the order of the driver; nil if not requested.
     public let controls: [Control]?
     /// Why it cannot be used; nil if it can.
     public let problem: String?
-    /// Why it is used only when it is named; nil if it may be the default camera, or cannot be used.
+    /// Why the camera is used only by name; nil if it may be the default camera, or cannot be used.
     public let reservation: String?
 
     /// One input.
@@ -91,9 +91,9 @@ public struct CameraEntry: Sendable, Encodable {
 
     /// One control.
     public struct Control: Sendable, Encodable {
-        /// As `--control` takes it.
+        /// The name for `--control`.
         public let name: String
-        /// Nil if it cannot be read.
+        /// The current value; nil if it cannot be read.
         public let value: String?
         /// The possible values.
         public let choices: String
@@ -106,7 +106,7 @@ public struct CameraEntry: Sendable, Encodable {
     public struct Format: Sendable, Encodable {
         public let pixelFormat: String
         public let name: String
-        /// In the driver's order; empty if it names none.
+        /// In the order of the driver; empty if the driver names none.
         public let sizes: [Size]
     }
 
@@ -114,7 +114,7 @@ public struct CameraEntry: Sendable, Encodable {
     public struct Size: Sendable, Encodable {
         /// `640x480`, or `16x16 to 1920x1080`.
         public let size: String
-        /// Frames a second, in descending order.
+        /// Frames a second, from high to low.
         public let rates: [Double]
     }
 
@@ -185,34 +185,34 @@ extension CameraEntry.Size {
 public struct EncoderEntry: Sendable, Encodable {
     /// The render node; nil for software.
     public let node: String?
-    /// The driver's own name; empty if there is none.
+    /// The name that the driver gives; empty if there is none.
     public let driver: String
     /// One for each profile and entry point.
     public let profiles: [Profile]
     /// Why it cannot be used; nil if it can.
     public let problem: String?
-    /// Whether its driver was given up because it does not respond.
+    /// Whether its driver does not respond.
     let hangs: Bool
 
     private enum CodingKeys: CodingKey { case node, driver, profiles, problem }
 
-    /// What one entry point can do with one profile.
+    /// The abilities of an entry point with a profile.
     public struct Profile: Sendable, Encodable {
         /// `H.264` or `H.265`.
         public let codec: String
-        /// VA-API's name for it, such as `H264High`.
+        /// The name of the profile in VA-API, such as `H264High`, or in the software encoder.
         public let profile: String
         /// `EncSlice`, `EncSliceLP` or `software`.
         public let entryPoint: String
-        /// As `--rate-control` takes them.
+        /// The modes for `--rate-control`.
         public let rateControlModes: [String]
-        /// Headers that the application writes; empty if the driver writes them all.
+        /// The headers that the application writes; empty if the driver writes all of them.
         public let packedHeaders: [String]
         /// `32x32`; nil if the driver names none.
         public let minimumSize: String?
         /// `4096x2304`; nil if the driver names none.
         public let maximumSize: String?
-        /// Whether it supports B pictures.
+        /// Whether the encoder supports B pictures.
         public let bFrames: Bool
     }
 
@@ -239,7 +239,7 @@ public struct EncoderEntry: Sendable, Encodable {
         hangs = false
     }
 
-    /// The software encoders of this machine's libavcodec.
+    /// Examines the software encoders in the libavcodec of this machine.
     static func software() -> EncoderEntry {
         let encoders = SoftwareEncoder.all()
         let names = encoders.map(\.name).joined(separator: ", ")

@@ -6,13 +6,13 @@ import Glibc
 ///
 /// Use it in one thread at a time.
 public struct Listener: ~Copyable, Sendable {
-    /// Readable when someone connects; the owner closes it.
+    /// Readable when a client connects; the listener closes it.
     public var descriptor: Int32 { socket.descriptor }
-    /// Where it listens, with the port that the system chose if none was given.
+    /// The address on which it listens, with the port that the system chose if none was given.
     public let address: ResolvedAddress
 
     private let socket: Socket
-    /// Connections that the system keeps until they are accepted.
+    /// The most connections waiting to be accepted.
     static let backlog: Int32 = 128
 
     /// Listens on the first of the host's addresses that is available. IPv6's unspecified address, `[::]`,
@@ -30,7 +30,7 @@ public struct Listener: ~Copyable, Sendable {
 
     private init(_ address: ResolvedAddress, name: String) throws(NetworkError) {
         let socket = try Socket(family: address.family)
-        // Makes a port available whose last connections have just ended.
+        // Allows a port whose last connections have just ended.
         _ = network_set_option(socket.descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
         if address.family == AF_INET6 {
             _ = network_set_option(socket.descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 0)
@@ -52,9 +52,9 @@ public struct Listener: ~Copyable, Sendable {
     /// The result of accepting.
     public enum Acceptance: ~Copyable, Sendable {
         case connection(Socket, peer: ResolvedAddress)
-        /// Nobody is waiting.
+        /// No client is waiting.
         case nobody
-        /// A client waits, but the system has no descriptor or memory for it now.
+        /// A client waits, but the system has no descriptor or memory for the connection.
         case exhausted(errno: Int32)
     }
 
@@ -72,14 +72,14 @@ public struct Listener: ~Copyable, Sendable {
             default: failure = -result
             }
         }
-        // Not the connections' fault: for example, a security module forbids them.
+        // The connections are not at fault: a security module may forbid them, for example.
         return .exhausted(errno: failure)
     }
 }
 
 // MARK: UNIX sockets
 
-/// A listening UNIX socket in the file system, whose name is removed with it.
+/// A listening UNIX socket in the file system. Its name is removed when it is destroyed.
 ///
 /// Use it in one thread at a time.
 public struct PathListener: ~Copyable, Sendable {
@@ -89,10 +89,10 @@ public struct PathListener: ~Copyable, Sendable {
     public let path: String
     private let identity: (device: dev_t, inode: ino_t)
 
-    /// Creates the socket. A stale one of an ended program is replaced; anything else is not, and other
-    /// users' links are not followed.
-    /// - Parameter mode: who may connect, which requires write permission; by default only the owner's
-    ///   programs.
+    /// Creates the socket. Replaces the stale socket of an ended program, but no other file, and does not
+    /// follow links of other users.
+    /// - Parameter mode: the permissions of the socket, of which connecting requires write permission; by
+    ///   default, only programs of the owner may connect.
     public init(path: String, mode: mode_t = 0o600) throws(NetworkError) {
         try self.init(path: path, mode: mode, changeMode: { chmod($0, $1) })
     }
@@ -105,8 +105,8 @@ public struct PathListener: ~Copyable, Sendable {
         let location = try Self.location(of: path)
         try Self.makeRoom(at: location, path: path)
         let socket = try Socket(family: AF_UNIX)
-        // Linux creates the name with the socket's mode at the time of binding, less the umask: it never has
-        // more permissions.
+        // Linux creates the name with the mode that the socket has when bound, less the umask. The name never
+        // has more permissions.
         guard fchmod(socket.descriptor, mode) == 0 else {
             throw NetworkError(.notMade(errno: errno), address: path)
         }
@@ -124,7 +124,7 @@ public struct PathListener: ~Copyable, Sendable {
     }
 
     deinit {
-        // Removes only its own socket, not something that has replaced it.
+        // Does not remove a file that has replaced the socket.
         guard let location = try? Self.location(of: path), let found = location.status.map(Self.identity),
             found == identity
         else { return }
@@ -164,7 +164,7 @@ public struct PathListener: ~Copyable, Sendable {
         throw NetworkError(.pathTaken(isListening: true), address: path)
     }
 
-    /// Sets it through a descriptor of the socket itself, so that a link that replaces it meanwhile is not
+    /// Sets the mode through a descriptor of the socket, because a link that replaces the socket must not be
     /// followed.
     private static func setMode(
         _ mode: mode_t, of location: FileLocation, path: String, _ change: (String, mode_t) -> Int32
@@ -177,7 +177,7 @@ public struct PathListener: ~Copyable, Sendable {
         else { throw NetworkError(.notMade(errno: ENOENT), address: path) }
         if status.st_mode & 0o777 != mode, change("/proc/self/fd/\(descriptor)", mode) != 0 {
             let code = errno
-            // Without a listener nothing would remove it later.
+            // Without a listener, nothing would remove the name later.
             location.unlink()
             throw NetworkError(.notMade(errno: code), address: path)
         }

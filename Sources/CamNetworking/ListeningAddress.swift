@@ -1,13 +1,13 @@
 import Glibc
 
-/// Where receivers connect: a host and a port, or a UNIX socket whose permissions determine who may.
+/// The address to which receivers connect: a host and a port, or a UNIX socket with permissions.
 public enum ListeningAddress: Sendable, Hashable, CustomStringConvertible {
     case tcp(SocketAddress)
     case path(String, mode: mode_t)
 
     private static let scheme = "unix:"
 
-    /// Reads `[HOST:]PORT`, `HOST`, `unix:PATH` and `unix:PATH,mode=660`. Nil if it is none of these.
+    /// Reads `[HOST:]PORT`, `HOST`, `unix:PATH` and `unix:PATH,mode=660`. Nil for anything else.
     public init?(_ text: String) {
         let rest = text.dropFirst(Self.scheme.count)
         guard text.hasPrefix(Self.scheme), !rest.allSatisfy(\.isNumber) || rest.isEmpty else {
@@ -19,13 +19,14 @@ public enum ListeningAddress: Sendable, Hashable, CustomStringConvertible {
         self = .path(file.path, mode: file.mode)
     }
 
-    /// Why a text is not a UNIX socket, with what to write; nil for a text that was not meant as one.
+    /// Why a text is not a valid UNIX socket, with the next step; nil for a text that does not begin like
+    /// one.
     public static func complaint(about text: String) -> String? {
         guard text.hasPrefix(scheme), ListeningAddress(text) == nil else { return nil }
         return SocketFile.complaint(about: text.dropFirst(scheme.count), scheme: scheme)
     }
 
-    /// Whether only this machine's programs can connect, judging by the address itself.
+    /// Whether only programs of this machine can connect, judging by the address.
     public var isLoopback: Bool {
         switch self {
         case .tcp(let address): address.isLoopback
@@ -43,17 +44,17 @@ public enum ListeningAddress: Sendable, Hashable, CustomStringConvertible {
 
 // MARK: UNIX sockets in the file system
 
-/// A UNIX socket in the file system, and who may connect to it: `/run/camrec/door/live,mode=660`.
+/// A UNIX socket in the file system, with permissions: `/run/camrec/door/live,mode=660`.
 public struct SocketFile: Sendable, Hashable {
-    /// Where the socket is.
+    /// The path of the socket.
     public let path: String
     /// Its permissions. Connecting requires write permission.
     public let mode: mode_t
 
-    /// Only the owner's programs.
+    /// The default: only programs of the owner may connect.
     private static let usualMode: mode_t = 0o600
 
-    /// Reads `PATH` and `PATH,mode=660`. Nil if it is neither.
+    /// Reads `PATH` or `PATH,mode=660`. Nil for anything else.
     public init?(_ text: String) {
         let parts = text.split(separator: ",mode=", omittingEmptySubsequences: false)
         guard let path = parts.first, !path.isEmpty, parts.count <= 2, !path.contains(","),
@@ -69,8 +70,8 @@ public struct SocketFile: Sendable, Hashable {
         (self.path, self.mode) = (String(path), mode)
     }
 
-    /// Why a text is not a socket, with what to write.
-    /// - Parameter scheme: what precedes it.
+    /// Why a text is not a socket, with the next step.
+    /// - Parameter scheme: the text before it.
     static func complaint(about text: some StringProtocol, scheme: String) -> String {
         if text.hasPrefix("@") {
             return "abstract sockets have no permissions; for a file of that name write \(scheme)./\(text)"
@@ -82,7 +83,7 @@ public struct SocketFile: Sendable, Hashable {
             : "a path has no comma; only a mode may follow it; write \(scheme)\(name),mode=660"
     }
 
-    /// Why a text is not a socket, with what to write; nil if it is one.
+    /// Why a text is not a socket, with the next step; nil if it is a socket.
     public static func complaint(about text: String) -> String? {
         SocketFile(text) == nil ? complaint(about: text, scheme: "") : nil
     }

@@ -4,13 +4,13 @@ import Glibc
 public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The cause.
     public enum Kind: Sendable, Equatable {
-        /// The name service does not know the host; includes its answer.
+        /// The name service does not know the host; with its answer.
         case unknownHost(String)
-        /// The name service is not available now.
+        /// The name service is not available.
         case noNameService(String)
         case notListening(errno: Int32)
         case notConnected(errno: Int32)
-        /// Nobody answered in time.
+        /// The peer did not answer in time.
         case timedOut(after: Duration)
         /// The interruption was raised.
         case interrupted
@@ -18,37 +18,38 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case notMade(errno: Int32)
         /// The path of a UNIX socket is empty or too long.
         case badPath
-        /// Something else exists at the path: not a socket, or a socket with a listener.
+        /// The path exists, and is not a socket or has a listener.
         case pathTaken(isListening: Bool)
-        /// Another user's link, of this name, in a folder that others can write to.
+        /// The path leads through this link of another user, in a folder that others can write to.
         case untrustedLink(String)
         /// The system allows no more descriptors.
         case noResources(errno: Int32)
         /// libavformat, or its support of a protocol, is missing.
         case noProtocol(reason: String)
-        /// There is no passphrase, or none that SRT takes.
+        /// The passphrase is missing, or SRT does not accept it.
         case badPassphrase
-        /// libavformat could not connect, in its own words; `isEncrypted` is nil where nothing can be.
+        /// libavformat could not connect, in its words; `isEncrypted` is nil if the protocol has no
+        /// encryption.
         case protocolFailed(detail: String, isEncrypted: Bool?)
         /// GnuTLS is missing, or has no memory.
         case noTLS(reason: String)
         /// The file of certificates cannot be read.
         case certificatesNotRead(errno: Int32)
-        /// There are no certificates to trust: in the file that was given, or in the system's place for them.
+        /// There are no certificates to trust in the given file or in the system.
         case noCertificates(inFile: Bool)
-        /// The server's certificate does not prove who it is.
+        /// The certificate does not prove the identity of the server.
         case untrusted(CertificateFlaw)
-        /// TLS could not be negotiated, in GnuTLS's words.
+        /// Negotiating TLS failed, in the words of GnuTLS.
         case notNegotiated(detail: String)
         /// The server does not speak RTSP.
         case notRTSP
-        /// The server wants packets elsewhere than on the connection.
+        /// The server does not accept packets on the RTSP connection.
         case otherTransport
-        /// The server accepts the stream, but opens no session for it.
+        /// The server accepts the stream but opens no session.
         case noSession
-        /// The server closed the connection before it took the stream.
+        /// The server closed the connection before it accepted the stream.
         case closedByServer
-        /// The server does not take the stream, in its own words.
+        /// The server rejects the stream, in its words.
         case refused(status: Int, reason: String)
         /// The server asks for a user and a password.
         case needsPassword
@@ -61,7 +62,7 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
     /// The address or path.
     public let address: String
 
-    /// An error of an address.
+    /// Creates the error of an address or path.
     public init(_ kind: Kind, address: String) {
         self.kind = kind
         self.address = address
@@ -127,7 +128,7 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case .closedByServer: "\(address): the server closed the connection; check its log"
         case .refused(404, _):
             "\(address): the server has no place for this stream; check the path, and the server's log"
-        // MediaMTX answers so to a path that its settings do not have.
+        // The answer of MediaMTX to a path that is not in its settings.
         case .refused(400, let reason):
             "\(address): the server refuses the stream: \(Self.status(400, reason)); check the path, and the server's log"
         case .refused(let status, let reason):
@@ -144,7 +145,7 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         reason.isEmpty ? "\(number)" : "\(number) \(reason)"
     }
 
-    /// The description where `name` is said already.
+    /// The description without the name prefix, for messages that begin with `name`.
     public func description(after name: String) -> String {
         description.hasPrefix("\(name): ") ? String(description.dropFirst(name.count + 2)) : description
     }

@@ -15,11 +15,11 @@ public struct Poller: ~Copyable {
         public let rawValue: UInt32
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// Something to read or to accept.
+        /// Data can be read, or a connection accepted.
         public static let readable = Readiness(rawValue: UInt32(NETWORK_EPOLL_IN))
-        /// Room to write.
+        /// Data can be written.
         public static let writable = Readiness(rawValue: UInt32(NETWORK_EPOLL_OUT))
-        /// The peer sends no more, but may still receive. Always watched for.
+        /// The peer has stopped sending, but may still receive. Always watched for.
         public static let ended = Readiness(rawValue: UInt32(NETWORK_EPOLL_END))
         /// The connection is over. Always watched for.
         public static let hungUp = Readiness(rawValue: UInt32(NETWORK_EPOLL_HANG_UP))
@@ -38,9 +38,9 @@ public struct Poller: ~Copyable {
         close(descriptor)
     }
 
-    /// Watches a descriptor, or changes what it is watched for.
+    /// Watches a descriptor, or changes the events to watch for.
     /// - Parameter token: identifies the descriptor in `wait`.
-    /// - Returns: false if the system has no memory for it.
+    /// - Returns: false if the system lacks memory.
     public func watch(_ watched: Int32, for readiness: Readiness, token: UInt64) -> Bool {
         let wanted = readiness.rawValue | Readiness([.ended, .hungUp]).rawValue | NETWORK_EPOLL_EDGE
         return network_epoll_set(descriptor, watched, wanted, token) == 0
@@ -49,8 +49,7 @@ public struct Poller: ~Copyable {
     /// Stops watching a descriptor; call it before the descriptor is closed.
     public func forget(_ watched: Int32) { _ = network_epoll_set(descriptor, watched, 0, 0) }
 
-    /// Waits until something happens or the deadline has passed, and reports what happened. May also return
-    /// without a reason.
+    /// Waits for events until the deadline, and reports them. May also return early without events.
     public func wait(until deadline: Instant?, _ body: (_ token: UInt64, Readiness) -> Void) {
         let timeout = deadline.map { max(0, ($0 - .now).inNanoseconds) } ?? -1
         let count = network_epoll_wait(descriptor, events.baseAddress, Int32(events.count), timeout)

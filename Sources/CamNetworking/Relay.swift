@@ -2,35 +2,39 @@ import Glibc
 import Synchronization
 import CamPlatform
 
-/// A thread that passes a stream on between a socket and what is none: a TLS session, or a library's protocol.
+/// A thread that passes a stream between a socket and a peer without one: a TLS session, or the protocol of a
+/// library.
 ///
-/// It ends once the socket's other end is closed and everything is sent, and closes its own end then.
+/// The thread ends once the user's end of the socket is closed and everything is sent, and then closes the
+/// relay's end.
 public final class Relay: @unchecked Sendable {
     // Safe to share: all mutable state is accessed with the monitor's lock held, or is atomic.
     private let monitor = Monitor()
     private var reason: Failure?
     private let confirmed = Atomic<Int>(0)
-    /// Whether what the peer has not confirmed when it fails has not arrived; otherwise it may have.
+    /// Whether data that the peer has not confirmed before a failure is certainly lost; otherwise it may have
+    /// arrived.
     public let unconfirmedIsLost: Bool
 
-    /// How a peer fails.
+    /// The failure of a peer.
     public enum Failure: Error, Sendable, Equatable {
-        /// It closed the connection.
+        /// The peer closed the connection.
         case closed
         case broken(errno: Int32)
-        /// It accepted no data for this long.
+        /// The peer accepted no data for this long.
         case silent(for: Duration)
-        /// In a library's own words.
+        /// The failure in the words of a library.
         case failed(detail: String)
     }
 
-    /// Passes on what comes from the socket, until its other end is closed or the work is interrupted.
+    /// Passes on data from the socket until its other end is closed or the work is interrupted.
     public typealias Work = @Sendable (borrowing Socket, Relay) throws(Failure) -> Void
 
     private init(unconfirmedIsLost: Bool) { self.unconfirmedIsLost = unconfirmedIsLost }
 
     /// Starts the thread.
-    /// - Parameter unconfirmedIsLost: whether what the peer has not confirmed when it fails has not arrived.
+    /// - Parameter unconfirmedIsLost: whether data that the peer has not confirmed before a failure is
+    ///   certainly lost.
     /// - Returns: the relay, and the socket for the stream.
     public static func start(
         unconfirmedIsLost: Bool = true, _ work: @escaping Work
@@ -46,7 +50,7 @@ public final class Relay: @unchecked Sendable {
         }
     }
 
-    /// A relay with the near end of its socket.
+    /// A running relay, with the socket for the stream.
     public struct Started: ~Copyable {
         fileprivate let socket: Socket
         public let relay: Relay
@@ -58,23 +62,23 @@ public final class Relay: @unchecked Sendable {
     private func run(_ end: FarEnd, _ work: Work) {
         end.use { socket in
             do throws(Failure) { try work(socket, self) } catch {
-                // Before the socket closes: who sees that asks for the reason.
+                // Set before the socket closes, because the other end then reads the reason.
                 monitor.withLock { reason = error }
             }
         }
     }
 
-    /// Why the peer failed; nil if it did not.
+    /// Why the peer failed; nil if it has not failed.
     public var failure: Failure? { monitor.withLock { reason } }
 
-    /// How many bytes from the socket the peer has got, as far as is known.
+    /// The number of bytes that the peer is known to have received.
     public var confirmedByteCount: Int { confirmed.load(ordering: .relaxed) }
 
-    /// Notes how many bytes the peer has got. For the relay's work.
+    /// Sets the number of bytes that the peer has received. For the work of the relay.
     public func noteConfirmed(_ count: Int) { confirmed.store(count, ordering: .relaxed) }
 }
 
-/// The relay's own end of its socket, which closes once everything is passed on.
+/// The end of the socket that the relay uses. It closes after the work.
 private final class FarEnd: @unchecked Sendable {
     // Safe to share: one thread at a time uses it.
     private var socket: Socket?

@@ -7,13 +7,14 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
     private var storage = sockaddr_storage()
     private var length: socklen_t
 
-    /// Creates the address that a call writes, given room for the address and the length of that room.
+    /// Creates an address that a system call writes, given memory for the address and the length of that
+    /// memory.
     init(_ body: (UnsafeMutablePointer<sockaddr_storage>, UnsafeMutablePointer<socklen_t>) -> Void) {
         length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         body(&storage, &length)
     }
 
-    /// A path in the file system; nil if it is longer than the system allows, or empty.
+    /// A path in the file system; nil if it is empty or longer than the system allows.
     init?(path: String) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -30,7 +31,8 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
         }
     }
 
-    /// A name in Linux's abstract namespace (unix(7)), without the zero byte before it; nil if it is longer than the system allows, or empty.
+    /// A name in the abstract namespace (unix(7)), without the leading zero byte; nil if it is empty or
+    /// longer than the system allows.
     init?(abstractName: String) {
         guard !abstractName.contains("\0"), let named = ResolvedAddress(path: "@\(abstractName)"),
             !abstractName.isEmpty
@@ -42,10 +44,10 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
         length = socklen_t(start + 1 + abstractName.utf8.count)
     }
 
-    /// Looks up a host. May wait for the name service, however long that takes.
+    /// Looks up a host. May wait for the name service for an unlimited time.
     /// - Parameters:
-    ///   - isListening: for a socket that listens.
-    ///   - isNumeric: does not look up names, and so never waits.
+    ///   - isListening: whether the address is for a listening socket.
+    ///   - isNumeric: whether to skip names; the call then never waits.
     /// - Returns: at least one address, in the system's order of preference.
     static func addresses(
         of address: SocketAddress, isListening: Bool, isNumeric: Bool = false
@@ -57,7 +59,7 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
         let result = getaddrinfo(address.host, "\(address.port)", &hints, &list)
         guard result == 0 else {
             let reason = String(cString: gai_strerror(result))
-            // For EAI_SYSTEM, errno would say more, but about sockets and files, not about the name.
+            // For EAI_SYSTEM, errno would be about sockets and files, not about the name.
             let isUnavailable = [EAI_AGAIN, EAI_SYSTEM, EAI_MEMORY].contains(result)
             throw NetworkError(
                 isUnavailable ? .noNameService(reason) : .unknownHost(reason), address: "\(address)")
@@ -108,9 +110,8 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Identifies whose connections count together: an IPv4 address, or the network that an IPv6 host has to
-    /// itself (the first 64 bits). Nil for this machine, because everyone who connects through a tunnel looks
-    /// the same.
+    /// Identifies connections that count together: those from an IPv4 address, or from the /64 network of an
+    /// IPv6 address. Nil for this machine, because all clients of a tunnel have the same address.
     public var origin: UInt64? {
         guard !isLoopback else { return nil }
         switch family {
@@ -118,7 +119,7 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
             return Self.number(bytes(at: MemoryLayout.offset(of: \sockaddr_in.sin_addr), count: 4)[...])
         case AF_INET6:
             let bytes = bytes(at: MemoryLayout.offset(of: \sockaddr_in6.sin6_addr), count: 16)
-            // An IPv4 peer of an IPv6 socket (RFC 4291, 2.5.5.2).
+            // The address of an IPv4 peer on an IPv6 socket (RFC 4291, 2.5.5.2).
             let isMapped = bytes.starts(with: Array(repeating: 0, count: 10) + [0xff, 0xff])
             return Self.number(isMapped ? bytes[12...] : bytes[..<8])
         default: return nil
@@ -175,7 +176,7 @@ final class NameLookup: @unchecked Sendable {
         guard let thread = WorkerThread(body: { lookup.run(address) }) else {
             throw NetworkError(.noResources(errno: EAGAIN), address: "\(address)")
         }
-        // If nobody is waiting for it any more, it ends by itself.
+        // The thread outlives an interrupted wait, and ends after the lookup.
         thread.detach()
         _ = interruption.wait(for: lookup.wakeUp.descriptor)
         guard let found = lookup.monitor.withLock({ lookup.found }) else {

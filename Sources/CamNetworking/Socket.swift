@@ -20,18 +20,18 @@ public struct Socket: ~Copyable, Sendable {
 
     deinit { close(descriptor) }
 
-    /// Another owner of the same connection; nil if the system has no descriptors left.
+    /// Returns a second owner of the connection; nil if the system has no descriptors left.
     public func duplicate() -> Socket? {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         return copy < 0 ? nil : Socket(descriptor: copy)
     }
 
-    /// Two sockets.
+    /// Two sockets connected to each other.
     public struct Pair: ~Copyable {
         private let first: Socket
         private let second: Socket
 
-        /// Creates two sockets that are connected to each other.
+        /// Creates the sockets.
         public init() throws(NetworkError) {
             var ends: (Int32, Int32) = (-1, -1)
             let result = withUnsafeMutablePointer(to: &ends) {
@@ -42,7 +42,7 @@ public struct Socket: ~Copyable, Sendable {
             second = Socket(descriptor: ends.1)
         }
 
-        /// Hands both over.
+        /// Passes both sockets on.
         public consuming func split<Result: ~Copyable, Failure: Error>(
             _ body: (consuming Socket, consuming Socket) throws(Failure) -> Result
         ) throws(Failure) -> Result {
@@ -54,9 +54,9 @@ public struct Socket: ~Copyable, Sendable {
     public enum Sending: Sendable, Equatable {
         /// The system accepted this many bytes, at least one.
         case sent(Int)
-        /// The system accepts nothing until there is room.
+        /// The system has no room for more bytes now.
         case full
-        /// The system has no memory for it now, and will not report when it has.
+        /// The system has no memory now, and will not report when it has.
         case exhausted
         case broken(errno: Int32)
     }
@@ -66,24 +66,24 @@ public struct Socket: ~Copyable, Sendable {
         /// This many bytes, at least one.
         case received(Int)
         case nothing
-        /// The peer sends no more.
+        /// The peer has stopped sending.
         case ended
         case broken(errno: Int32)
     }
 
-    /// Sends as many of the bytes as the system accepts. There must be at least one.
+    /// Sends as many of the bytes as the system accepts. Precondition: at least one byte.
     public func send(_ bytes: UnsafeRawBufferPointer) -> Sending {
         Sending(network_send(descriptor, bytes.baseAddress, bytes.count))
     }
 
-    /// Reads available bytes, as far as there is room. There must be room for at least one.
+    /// Reads available bytes into the buffer. Precondition: room for at least one byte.
     public func receive(into room: UnsafeMutableRawBufferPointer) -> Receiving {
         Receiving(network_receive(descriptor, room.baseAddress, room.count))
     }
 
-    /// Discards the bytes available now: a connection that is closed with unread bytes is reset, and what was
-    /// sent is lost (RFC 1122, 4.2.2.13).
-    /// - Returns: errno if the connection is broken. The system says that only once.
+    /// Discards the bytes available now. Closing a connection with unread bytes resets it, and sent bytes are
+    /// lost (RFC 1122, 4.2.2.13).
+    /// - Returns: errno if the connection is broken, which the system reports only once.
     @discardableResult
     public func discardReceived() -> Int32? {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { room in
@@ -98,10 +98,10 @@ public struct Socket: ~Copyable, Sendable {
         }
     }
 
-    /// Tells the peer that no more comes. What was sent still arrives.
+    /// Ends the stream to the peer. Sent bytes still arrive.
     public func shutDownWriting() { _ = network_shut_down_writing(descriptor) }
 
-    /// Why the connection broke, as errno; nil if it did not.
+    /// The error of a broken connection, as errno; nil if it is not broken.
     public func takeError() -> Int32? {
         let code = network_pending_error(descriptor)
         return code == 0 ? nil : code
@@ -115,10 +115,11 @@ public struct Socket: ~Copyable, Sendable {
     ///
     /// `TCP_NODELAY`: a picture is sent immediately. `TCP_NOTSENT_LOWAT`: the system buffers at most 128 KiB
     /// of unsent data; otherwise it would hide megabytes, and so seconds, from the sender (tcp(7)).
-    /// `TCP_USER_TIMEOUT`: a peer whose machine is gone is given up, but not before the sender gives up a
-    /// peer that reads nothing. Keepalive does the same while nothing is sent, with several probes within
-    /// that time, so that losing one does no harm: the timeout decides, not their number (tcp(7)).
-    /// - Parameter patience: how long until a sender gives up a peer that reads nothing; whole seconds count.
+    /// `TCP_USER_TIMEOUT`: a connection to a dead machine ends, but not before the sender gives up a peer
+    /// that reads nothing. Keepalive does the same while nothing is sent. The timeout, not the number of
+    /// probes, decides (tcp(7)); several probes fit into it, so losing one does no harm.
+    /// - Parameter patience: the time after which the sender gives up a peer that reads nothing, in whole
+    ///   seconds.
     public func prepareForStreaming(patience: Duration) {
         let seconds = Int32(clamping: max(1, patience.components.seconds))
         set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
@@ -163,8 +164,8 @@ extension Socket.Receiving {
 extension Socket {
     /// Connects, trying each of the host's addresses in turn.
     /// - Parameters:
-    ///   - timeout: for all of them together, not including the name service.
-    ///   - interruption: ends the wait, including that for the name service.
+    ///   - timeout: for all addresses together, not including the name service.
+    ///   - interruption: ends the wait, also for the name service.
     public static func connect(
         to address: SocketAddress, timeout: Duration, interruption: Interruption? = nil
     ) throws(NetworkError) -> Socket {
@@ -233,12 +234,12 @@ extension Socket {
 
 // MARK: Datagrams
 
-/// The UNIX datagram socket of another process, which takes whole messages. Safe in any thread.
+/// The UNIX datagram socket of another process, which receives whole messages. Safe in any thread.
 public struct DatagramAddress: Sendable {
     private let address: ResolvedAddress
 
-    /// - Parameter text: an absolute path, or `@` and a name in Linux's abstract namespace (unix(7)). Nil if it is
-    ///   neither.
+    /// - Parameter text: an absolute path, or `@` and a name in the abstract namespace (unix(7)). Nil for
+    ///   anything else.
     public init?(_ text: String) {
         let resolved =
             text.hasPrefix("@")
@@ -248,7 +249,7 @@ public struct DatagramAddress: Sendable {
         address = resolved
     }
 
-    /// Sends a message; what cannot be delivered is dropped.
+    /// Sends a message, or drops it if it cannot be delivered.
     /// - Parameter patience: how long to wait for room in a full queue.
     public func send(_ message: String, patience: Duration) {
         let descriptor = network_datagram_socket(AF_UNIX)

@@ -16,8 +16,8 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Reads `[HOST:]PORT` or `HOST`; an IPv6 address is in brackets. Digits alone are a port. Nil if it
-    /// is none of these.
+    /// Reads `[HOST:]PORT` or `HOST`; an IPv6 address is in brackets. Digits alone are a port. Nil for
+    /// anything else.
     public init?(_ text: String) {
         if Self.isNumber(text[...]) {
             guard let port = UInt16(text) else { return nil }
@@ -36,7 +36,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads `SCHEME://[HOST:]PORT` or `SCHEME://HOST`. Nil if it is something else.
+    /// Reads `SCHEME://[HOST:]PORT` or `SCHEME://HOST`. Nil for anything else.
     public init?(url: String, scheme: String) {
         let prefix = "\(scheme)://"
         guard url.hasPrefix(prefix) else { return nil }
@@ -45,7 +45,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         self.init(String(text))
     }
 
-    /// Reads `HOST:PORT`, of which neither may be left out.
+    /// Reads `HOST:PORT`; both parts are required.
     init(withPort text: some StringProtocol) throws(AddressFlaw) {
         let text = String(text)
         let end =
@@ -55,7 +55,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         self = address
     }
 
-    /// - Parameter rest: what follows the host: nothing, or a colon and the port.
+    /// - Parameter rest: the text after the host: nothing, or a colon and the port.
     private init?(host: Substring, rest: Substring) {
         guard Self.isHost(host) else { return nil }
         if rest.isEmpty {
@@ -91,8 +91,8 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
         (try? ResolvedAddress.addresses(of: self, isListening: false, isNumeric: true)) != nil
     }
 
-    /// Whether the host is this machine under a name or number that no other machine has: `localhost`, 127.0.0.0/8,
-    /// `::1`. Other names are not looked up.
+    /// Whether the host is this machine by a name or address that no other machine has: `localhost`,
+    /// 127.0.0.0/8, `::1`. Other names are not looked up.
     public var isLoopback: Bool {
         let addresses = try? ResolvedAddress.addresses(of: self, isListening: true, isNumeric: true)
         return addresses?.first?.isLoopback ?? (host.lowercased() == "localhost")

@@ -1,21 +1,22 @@
-/// Where a transport stream is sent: `srt://HOST:PORT[?OPTIONS]` or `udp://HOST:PORT[?OPTIONS]`, with libavformat's options.
+/// The destination of a transport stream: `srt://HOST:PORT[?OPTIONS]` or `udp://HOST:PORT[?OPTIONS]`, with
+/// options of libavformat.
 public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
-    /// How it gets there. The raw value is the URL's scheme.
+    /// The protocol. The raw value is the scheme of the URL.
     public enum Transport: String, Sendable, CaseIterable {
-        /// Secure Reliable Transport: lost packets are sent again, and the stream may be encrypted.
+        /// Secure Reliable Transport: retransmits lost packets, and may encrypt the stream.
         case srt
-        /// Datagrams, to one receiver or a group. Nobody knows whether they arrive.
+        /// Datagrams to one receiver or a group, which do not confirm them.
         case udp
     }
 
-    /// How it gets there.
+    /// The protocol.
     public let transport: Transport
     /// The receiver.
     public let receiver: SocketAddress
-    /// What is between the ampersands after the question mark. May contain passwords.
+    /// The options after the question mark. May contain passwords.
     private let options: [Substring]
 
-    /// The bytes of seven packets of a transport stream: what fits into an Ethernet frame.
+    /// Seven packets of a transport stream, which fit into an Ethernet frame.
     private static let packetSize = 1316
 
     /// Reads a URL, which must have a port.
@@ -34,13 +35,13 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
         for option in options { try Self.check(option, for: transport) }
     }
 
-    /// A misspelt option would be ignored, and `passphrase` with it the encryption; a wrong value would fail without a
-    /// reason.
+    /// Rejects unknown options and wrong values. libavformat would ignore a misspelt `passphrase` and not
+    /// encrypt, and would fail on a wrong value without a reason.
     private static func check(_ option: Substring, for transport: Transport) throws(AddressFlaw) {
         let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let (name, value) = (String(parts[0]), parts.count == 2 ? parts[1] : "")
         guard transport.names.contains(name) else {
-            // Anything but a word may be part of a password.
+            // Only a word is quoted: anything else may be part of a password.
             let isWord =
                 parts.count == 2 && name.utf8.count <= 24 && name.allSatisfy { $0.isLetter || $0 == "_" }
             throw .unknownOption(isWord ? name : nil)
@@ -52,9 +53,9 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
         switch name {
         case "mode": return ["caller", "listener", "rendezvous"].contains(value)
         case "transtype": return ["live", "file"].contains(value)
-        // A whole packet of a transport stream, to the most that a datagram holds: of SRT's, less its header.
+        // From one packet of a transport stream to the largest datagram, less the header of SRT.
         case "pkt_size": return Int(value).map((188...(transport == .srt ? 1456 : 65507)).contains) ?? false
-        // An empty one comes from elsewhere.
+        // An empty passphrase means that it comes from elsewhere.
         case "passphrase":
             guard let passphrase = PercentEncoding.decoded(value) else { return false }
             return value.isEmpty || passphraseLengths.contains(passphrase.utf8.count)
@@ -66,7 +67,7 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
 
     /// The URL for libavformat, without the passphrase.
     public var complete: String {
-        // libavformat would take a + in it for a space.
+        // libavformat would decode a + in the passphrase as a space.
         var options = options.filter { !$0.hasPrefix(Self.passphrase) }
         for (name, value) in defaults where !options.contains(where: { $0.hasPrefix("\(name)=") }) {
             options.append("\(name)=\(value)")
@@ -76,20 +77,21 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
 
     private var defaults: [(String, Int)] {
         switch transport {
-        // Seconds at the end to deliver the rest: fewer than an output waits for its receivers.
+        // `linger`, the seconds to deliver the rest at the end, is shorter than an output waits for its
+        // receivers.
         case .srt: [("pkt_size", Self.packetSize), ("linger", 2)]
         case .udp: [("pkt_size", Self.packetSize)]
         }
     }
 
-    /// How long the end of the stream may take to arrive; nil if nobody knows whether it does.
+    /// How long the end of the stream may take to arrive; nil if arrival is not confirmed.
     public var linger: Duration? {
         let seconds = number("linger") ?? defaults.first { $0.0 == "linger" }?.1 ?? 0
         return seconds > 0 ? .seconds(seconds) : nil
     }
 
-    /// How long the receiver holds back what it got, before it hands it over: SRT's latency. The receiver's own counts
-    /// where it is longer (SRT handshake, TSBPD delay), and is not known here. Zero if nothing is held back.
+    /// How long the receiver delays the stream: the latency of SRT. A longer latency set at the receiver wins
+    /// (SRT handshake, TSBPD delay), but is not known here. Zero if there is no delay.
     public var latency: Duration {
         guard transport == .srt, !options.contains("transtype=file"), number("tsbpd") != 0 else {
             return .zero
@@ -98,9 +100,9 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
         return given.max().map { .microseconds(min($0, Self.longestLatency)) } ?? Self.usualLatency
     }
 
-    /// What libsrt has by default (SRTO_PEERLATENCY, SRTO_RCVLATENCY).
+    /// The default of libsrt (SRTO_PEERLATENCY, SRTO_RCVLATENCY).
     private static let usualLatency = Duration.milliseconds(120)
-    /// Microseconds. Nobody waits as long at the end.
+    /// The longest latency to wait for at the end, in microseconds.
     private static let longestLatency = 60_000_000
 
     private func number(_ name: String) -> Int? {
@@ -109,7 +111,8 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
 
     private static let passphrase = "passphrase="
 
-    /// Returns a text of libavformat's without the URL's options.
+    /// Removes the options of the URL from a text of libavformat; returns an empty text if a secret would
+    /// remain.
     public func concealing(_ text: String) -> String {
         var text = text.replacing(complete, with: place)
         if let givenPassphrase, text.contains(givenPassphrase) { return "" }
@@ -126,13 +129,13 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
             .flatMap { PercentEncoding.decoded($0.dropFirst(Self.passphrase.count)) }
     }
 
-    /// How many bytes SRT takes (SRTO_PASSPHRASE).
+    /// The lengths that SRT accepts, in bytes (SRTO_PASSPHRASE).
     public static let passphraseLengths = 10...79
 
-    /// Whether a secret may be in the URL: a passphrase, or more in SRT's stream ID than the stream's name.
+    /// Whether the URL may have a secret: a passphrase, or a stream ID with more than the name of the stream.
     public var hasSecret: Bool { givenPassphrase != nil || hasSecretInStreamID }
 
-    /// Whether the stream ID has more in it than the stream's name and what it is for.
+    /// Whether the stream ID has more than the name and the purpose of the stream.
     public var hasSecretInStreamID: Bool {
         guard let id = streamID, let name = streamName else { return streamID != nil }
         guard id != name, let start = Self.accessControl.first(where: id.hasPrefix) else { return id != name }
@@ -147,7 +150,8 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
     /// Whether the stream is encrypted with a passphrase that is not in the URL.
     public var wantsPassphrase: Bool { options.contains { $0 == Self.passphrase } }
 
-    /// SRT's own syntax of a stream ID begins so (SRT Access Control Guidelines, 1), perhaps with an escape.
+    /// The beginning of a stream ID in the syntax of SRT (SRT Access Control Guidelines, 1), perhaps with an
+    /// escape.
     private static let accessControl = ["#!::", "%23!::"]
 
     /// Nil if there is none.
@@ -159,13 +163,14 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
 
     private var place: String { "\(transport.rawValue)://\(receiver)" }
 
-    /// The URL with the stream's name, and without any other option: several streams may go to one server.
+    /// The URL with the name of the stream, because several streams may go to one server, and without other
+    /// options.
     public var description: String { streamName.map { "\(place)?streamid=\($0)" } ?? place }
 
-    /// What of the stream ID is no secret: the resource in SRT's own syntax (SRT Access Control Guidelines, 2), what comes
-    /// before a user and a password in MediaMTX's, or a plain word.
+    /// The part of the stream ID that is not secret: the resource in the syntax of SRT (SRT Access Control
+    /// Guidelines, 2), the text before user and password in the syntax of MediaMTX, or a plain word.
     private var streamName: String? {
-        // Anything else may be the beginning of a query or an escape, behind which there may be a secret.
+        // Any other character may begin a query or an escape, which may hide a secret.
         func plain(_ text: String) -> String? {
             let isPlain = text.allSatisfy { character in
                 character.isASCII
@@ -185,7 +190,7 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension StreamURL.Transport {
-    /// Every option's name.
+    /// The names of all options.
     fileprivate var names: Set<String> {
         switch self {
         case .srt: numbers.union(words).union(["mode", "transtype", "pkt_size", "passphrase", "pbkeylen"])
@@ -193,7 +198,7 @@ extension StreamURL.Transport {
         }
     }
 
-    /// The names of libavformat's options that a sender can use and that have a number. -1 is the default of some.
+    /// The names of the options for senders whose value is a number. Some have the default -1.
     fileprivate var numbers: Set<String> {
         switch self {
         case .srt:
@@ -210,7 +215,7 @@ extension StreamURL.Transport {
         }
     }
 
-    /// The names of those that have any other value.
+    /// The names of the options for senders with any other value.
     fileprivate var words: Set<String> {
         switch self {
         case .srt: ["minversion", "smoother", "streamid"]
@@ -221,27 +226,27 @@ extension StreamURL.Transport {
 
 // MARK: Flaws
 
-/// Why a URL cannot be an output. The description quotes nothing that may be a password.
+/// Why a URL cannot be an output. The description does not quote text that may be a password.
 public enum AddressFlaw: Error, Equatable, CustomStringConvertible {
-    /// It begins with another scheme.
+    /// The URL begins with another scheme.
     case otherScheme
-    /// It has a space, or a character that must be escaped.
+    /// The URL has a space or a character that must be escaped.
     case strayCharacter
     /// The host is missing or malformed.
     case host
-    /// The port is missing, or not one.
+    /// The port is missing or malformed.
     case port
     /// Nothing follows the host's slash.
     case path
-    /// An @ stands in the path: perhaps a password with a slash is before it.
+    /// The path has an @, perhaps after a password with a slash.
     case atInPath
-    /// The user is missing before an @, or what is there has a wrong escape.
+    /// The user before an @ is missing, or user or password has a wrong escape.
     case user
-    /// It names a user, but addresses with this scheme have none.
+    /// The URL names a user, but this scheme has no users.
     case unwantedUser
-    /// An option is unknown there; nil for one that should not be quoted.
+    /// An option is unknown; nil for a name that must not be quoted.
     case unknownOption(String?)
-    /// An option has a value that it cannot have.
+    /// An option has an invalid value.
     case value(option: String)
 
     public var description: String {

@@ -1,9 +1,9 @@
-/// How a picture's sample values become colours: the code points of ITU-T H.273, as the VUI carries them.
+/// The meaning of sample values as colors, by the code points of ITU-T H.273 that the VUI carries.
 public struct ColorEncoding: Sendable, Hashable {
     /// Whether luma uses 16 … 235 (video, "limited") or 0 … 255 (JPEG, "full").
     public enum Range: String, Sendable, Hashable, CaseIterable { case limited, full }
 
-    /// The matrix between RGB and Y′CbCr by its code point (H.273 table 4), known to camrec or not.
+    /// The matrix between RGB and Y′CbCr by its code point (H.273 table 4), which camrec may not know.
     public struct Matrix: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
         /// `matrix_coefficients`.
         public let rawValue: UInt8
@@ -13,7 +13,7 @@ public struct ColorEncoding: Sendable, Hashable {
 
         /// HD.
         public static let bt709 = Matrix(rawValue: 1)
-        /// SD: SMPTE 170M, and BT.470's under another number.
+        /// SD: SMPTE 170M. BT.470 has the same matrix under another number.
         public static let bt601 = Matrix(rawValue: 6)
         /// UHD, with non-constant luminance.
         public static let bt2020 = Matrix(rawValue: 9)
@@ -31,16 +31,16 @@ public struct ColorEncoding: Sendable, Hashable {
         }
     }
 
-    /// Which codes luma uses.
+    /// The range of luma.
     public var range: Range
-    /// From luma and chroma to red, green and blue.
+    /// The matrix from luma and chroma to red, green and blue.
     public var matrix: Matrix
     /// `colour_primaries` (H.273 table 2); 1 is BT.709 and sRGB, 2 is unspecified.
     public var primaries: UInt8
     /// `transfer_characteristics` (H.273 table 3); 1 is BT.709, 13 is sRGB, 2 is unspecified.
     public var transfer: UInt8
 
-    /// An encoding; primaries and transfer are BT.709's unless stated otherwise.
+    /// Creates an encoding, by default with the primaries and transfer of BT.709.
     public init(range: Range, matrix: Matrix, primaries: UInt8 = 1, transfer: UInt8 = 1) {
         self.range = range
         self.matrix = matrix
@@ -54,7 +54,7 @@ public struct ColorEncoding: Sendable, Hashable {
 
 // MARK: Chroma siting
 
-/// Where the chroma samples of a 4:2:0 picture are, by the code points of H.264 and H.265 (figure E-1).
+/// The position of the chroma samples of a 4:2:0 picture, by the code points of H.264 and H.265 (figure E-1).
 public enum ChromaSiting: UInt8, Sendable, Hashable {
     /// Level with the left of two luma samples, between two rows: MPEG-2 and everything since.
     case left = 0
@@ -69,7 +69,7 @@ public enum ChromaSiting: UInt8, Sendable, Hashable {
     /// Below the middle of two luma samples, level with the lower row.
     case bottom = 5
 
-    /// Half luma samples to the right of the upper left one, and below it.
+    /// The offset from the upper left luma sample to the right and down, in half samples.
     package var offset: (x: Int, y: Int) {
         switch self {
         case .left: (0, 1)
@@ -81,7 +81,7 @@ public enum ChromaSiting: UInt8, Sendable, Hashable {
         }
     }
 
-    /// The siting with this offset. No code point puts chroma on the right: the nearest is the middle.
+    /// The siting with an offset. No code point puts chroma on the right; the nearest is the middle.
     package init(x: Int, y: Int) {
         switch (x, y) {
         case (0, 0): self = .topLeft
@@ -95,9 +95,9 @@ public enum ChromaSiting: UInt8, Sendable, Hashable {
 }
 
 extension PixelFormat {
-    /// Where chroma is in the 4:2:0 pictures converted from this format, if the source does not say
-    /// otherwise: JFIF places chroma between pixels, video level with them; pixels that each have chroma are
-    /// averaged.
+    /// The siting of chroma in 4:2:0 pictures converted from this format, unless the source declares another.
+    /// JFIF places chroma between pixels, and video level with them. For pixels that each have chroma, four
+    /// are averaged.
     package var chromaSiting: ChromaSiting {
         switch arrangement {
         case .jpeg, .rgb, .vendor, .planar(1, _, _), .semiPlanar(1, _, _): .center

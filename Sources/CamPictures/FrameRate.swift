@@ -17,8 +17,8 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
 
     /// The rate of a source: at most a million frames a second, at least one a day.
     ///
-    /// Nil beyond that, and where either part is not 1 … 2³¹−1: drivers do answer 0/0 (uvcvideo with a broken
-    /// descriptor), and a rate made of that would divide by zero later.
+    /// Nil beyond that, and if either part is not 1 … 2³¹−1. Drivers do report 0/0 (uvcvideo with a broken
+    /// descriptor), which would cause a division by zero later.
     public init?(_ numerator: Int, _ denominator: Int = 1) {
         self.init(announced: numerator, in: denominator)
         guard numerator / denominator <= 1_000_000, denominator / numerator <= 86400,
@@ -26,9 +26,10 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
         else { return nil }
     }
 
-    /// Any rate that a stream's parameter sets can announce, whose clock has 32 bits (H.264 E.2.1, H.265 E.3.1).
+    /// Any rate that the parameter sets of a stream can announce with a clock of 32 bits (H.264 E.2.1, H.265
+    /// E.3.1).
     ///
-    /// Nil if either part is not positive, or is beyond 2³³ in lowest terms.
+    /// Nil if either part is not positive, or exceeds 2³³ in lowest terms.
     public init?(announced frames: Int, in seconds: Int) {
         guard frames > 0, seconds > 0 else { return nil }
         let divisor = Self.greatestCommonDivisor(frames, seconds)
@@ -88,8 +89,8 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
         .nanoseconds(max(1, 1_000_000_000 * Int64(denominator) / Int64(numerator)))
     }
 
-    /// The time of frame `index` counted from frame 0, in whole nanoseconds without accumulated rounding; at most
-    /// a century.
+    /// The time from frame 0 to frame `index`, in whole nanoseconds without accumulated rounding; at most a
+    /// century.
     public func time(ofFrame index: Int) -> Duration {
         let century = Duration.seconds(100 * 366 * 86400)
         let (units, isBeyond) = index.multipliedReportingOverflow(by: denominator)
@@ -98,7 +99,7 @@ public struct FrameRate: Sendable, Hashable, Comparable, CustomStringConvertible
         return .seconds(seconds) + .nanoseconds(Int64(frames) * 1_000_000_000 / Int64(numerator))
     }
 
-    /// When a frame of a time lapse is played, on a clock of its own: at this rate, whenever it was captured.
+    /// The playing time of a frame of a time lapse: at this rate, independent of its capture time.
     public func playingTime(ofFrame index: Int) -> Instant { .start + time(ofFrame: index) }
 
     public static func < (left: FrameRate, right: FrameRate) -> Bool {

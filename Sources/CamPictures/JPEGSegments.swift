@@ -1,17 +1,17 @@
-/// The segments of a JPEG from its beginning to its first scan or its end (ITU-T T.81, B.1.1).
+/// The segments of a JPEG from the beginning to the first scan or the end (ITU-T T.81, B.1.1).
 ///
-/// Ends early where the bytes are no JPEG, or are cut off.
+/// Ends early if the bytes are not a JPEG or are cut off.
 public struct JPEGSegments: Sequence, IteratorProtocol {
-    /// A marker, and the parameters that follow it.
+    /// A marker with its parameters.
     public struct Segment: Sendable, Hashable {
         /// The marker's second byte.
         public let marker: UInt8
-        /// From the marker's first byte to the parameters' last.
+        /// The range from the first byte of the marker to the last one of the parameters.
         public let bytes: Range<Int>
-        /// The parameters, without their length.
+        /// The range of the parameters, without their length.
         public let parameters: Range<Int>
 
-        /// Whether it is a frame header (SOF).
+        /// Whether the segment is a frame header (SOF).
         public var isFrameHeader: Bool {
             switch marker {
             case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF: true
@@ -19,7 +19,7 @@ public struct JPEGSegments: Sequence, IteratorProtocol {
             }
         }
 
-        /// Whether it is a scan header (SOS), which coded samples follow.
+        /// Whether the segment is a scan header (SOS), which precedes coded samples.
         public var isScanHeader: Bool { marker == 0xDA }
     }
 
@@ -28,7 +28,7 @@ public struct JPEGSegments: Sequence, IteratorProtocol {
 
     /// - Parameters:
     ///   - bytes: must stay valid while segments are read.
-    ///   - start: where a marker is; nil for the beginning.
+    ///   - start: the offset of a marker; nil for the beginning.
     public init(_ bytes: UnsafeRawBufferPointer, from start: Int? = nil) {
         self.bytes = bytes
         let isJPEG = bytes.count > 2 && bytes[0] == 0xFF && bytes[1] == 0xD8
@@ -59,8 +59,9 @@ public struct JPEGSegments: Sequence, IteratorProtocol {
 
 /// The Huffman tables that Motion JPEG relies on and may leave out (ITU-T T.81, K.3.3).
 public enum StandardHuffmanTables {
-    /// Returns a segment (DHT) with every standard table but those that a picture has itself; nothing if it has all.
-    /// - Parameter destinations: the table class in the upper four bits, the identifier in the lower.
+    /// Returns a segment (DHT) with the standard tables that a picture lacks; empty if it has all tables.
+    /// - Parameter destinations: the tables of the picture: the class in the upper four bits, the identifier
+    ///   in the lower four.
     public static func segment(without destinations: Set<UInt8>) -> [UInt8] {
         let tables = all.filter { !destinations.contains($0.destination) }
         guard !tables.isEmpty else { return [] }
@@ -69,7 +70,7 @@ public enum StandardHuffmanTables {
         return [0xFF, 0xC4, UInt8(length >> 8), UInt8(length & 255)] + content
     }
 
-    /// Returns the destinations of the tables in a segment, as far as it is intact.
+    /// Returns the destinations of the tables in a segment, up to damage.
     public static func destinations(in parameters: Slice<UnsafeRawBufferPointer>) -> [UInt8] {
         var (destinations, rest) = ([UInt8](), parameters[...])
         while rest.count > countLength, let destination = rest.first {
@@ -80,10 +81,10 @@ public enum StandardHuffmanTables {
         return destinations
     }
 
-    /// How many codes there are of each length, a byte each.
+    /// The bytes with the number of codes of each length.
     private static let countLength = 16
 
-    /// The counts of codes, then their symbols.
+    /// Each table: the numbers of codes, then their symbols.
     private static let all: [(destination: UInt8, bytes: [UInt8])] = [
         (0x00, [0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0] + dcSymbols),
         (0x01, [0, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0] + dcSymbols),

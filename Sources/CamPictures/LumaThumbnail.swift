@@ -1,9 +1,9 @@
-/// A small luma picture, in which a program can see cheaply what moves: each cell is the mean of a few samples of a
-/// square block of pixels.
+/// A small luma picture for cheap detection of motion. Each cell is the mean of a few samples of a square
+/// block of pixels.
 ///
 /// One thread at a time may use it.
 public final class LumaThumbnail {
-    /// How a picture is divided into cells.
+    /// The division of a picture into cells.
     public struct Layout: Sendable, Hashable {
         /// The side of a cell's block in pixels, at least 1. Blocks at the right and at the bottom may be cut off.
         public let block: Int
@@ -22,7 +22,7 @@ public final class LumaThumbnail {
             rows = (size.height + block - 1) / block
         }
 
-        /// Cells.
+        /// The number of cells.
         public var count: Int { columns * rows }
     }
 
@@ -35,7 +35,7 @@ public final class LumaThumbnail {
     /// live as long as the thumbnail.
     public let cells: UnsafeMutablePointer<UInt16>
 
-    /// Creates a black one.
+    /// Creates a black thumbnail.
     public init(_ layout: Layout) {
         self.layout = layout
         cells = .allocate(capacity: layout.count)
@@ -44,7 +44,7 @@ public final class LumaThumbnail {
 
     deinit { cells.deallocate() }
 
-    /// Takes over another's cells, which must have the same layout.
+    /// Copies the cells of another thumbnail with the same layout.
     public func copy(_ other: LumaThumbnail) {
         precondition(other.layout == layout)
         cells.update(from: other.cells, count: layout.count)

@@ -1,19 +1,19 @@
-/// Everything that stays the same from one picture of a stream to the next: what the driver granted.
+/// The properties that all pictures of a stream share, as granted by the driver.
 public final class PictureFormat: Sendable, Equatable {
     /// One plane of samples. A 4:2:0 picture in a single memory plane has two or three of them.
     public struct Plane: Sendable, Hashable {
-        /// Which of the buffer's memory planes it lies in.
+        /// The index of the memory plane in the buffer.
         public let memoryPlane: Int
-        /// Bytes from that memory plane's first picture byte.
+        /// The offset from the first picture byte of the memory plane.
         public let offset: Int
         /// Bytes from one row to the next.
         public let stride: Int
-        /// Bytes of a row that are picture.
+        /// The bytes of a row without padding.
         public let rowBytes: Int
         /// Rows.
         public let rows: Int
 
-        /// Bytes from the first row's first to the last row's last.
+        /// Bytes from the beginning of the first row to the end of the last row.
         public var length: Int { rows == 0 ? 0 : stride * (rows - 1) + rowBytes }
     }
 
@@ -25,15 +25,15 @@ public final class PictureFormat: Sendable, Equatable {
         case bottom
     }
 
-    /// How the picture lies in memory.
+    /// The arrangement of the picture in memory.
     public let pixelFormat: PixelFormat
-    /// The picture, without the padding of its rows.
+    /// The size of the picture, without the padding of rows.
     public let size: PictureSize
-    /// What the driver promised; low light may halve it.
+    /// The rate promised by the driver; low light may halve it.
     public let frameRate: FrameRate
-    /// What the numbers mean; for RGB, what they will be converted to.
+    /// The meaning of the samples; for RGB, that of the converted ones.
     public let color: ColorEncoding
-    /// Where chroma is in the 4:2:0 pictures converted from these.
+    /// The siting of chroma in the 4:2:0 pictures converted from these.
     public let chromaSiting: ChromaSiting
     /// Nil for square pixels, and if unknown.
     public let pixelAspect: PixelAspect?
@@ -45,16 +45,15 @@ public final class PictureFormat: Sendable, Equatable {
     public let firstField: Field?
     /// Empty for compressed and vendor formats.
     public let planes: [Plane]
-    /// Bytes from one row to the next in the first memory plane, as the driver gave them; nil if it did
-    /// not. What libv4lconvert must know of formats that have no `planes`.
+    /// Bytes from one row to the next in the first memory plane, by the driver; nil if it does not tell.
+    /// libv4lconvert needs this for formats without `planes`.
     public let bytesPerLine: Int?
-    /// What the driver gave for each memory plane.
+    /// The strides by the driver, for each memory plane.
     private let strides: [Int]?
-    /// Bytes that a whole picture takes in each memory plane: for raw formats what a buffer must hold to
-    /// be complete, for others 1.
+    /// The bytes of a complete picture in each memory plane; 1 for formats that are not raw.
     public let minimumLengths: [Int]
 
-    /// More than any format's row; bounds what a driver can claim.
+    /// More than a row of any format; bounds the claims of a driver.
     private static let longestRow = 16 * PictureSize.maximumSide
 
     /// - Parameter strides: the driver's `bytesperline` for each memory plane. Nil means rows
@@ -87,14 +86,14 @@ public final class PictureFormat: Sendable, Equatable {
         self.bytesPerLine = bytesPerLine > 0 ? bytesPerLine : nil
     }
 
-    /// The same at another rate.
+    /// Returns the same format at another rate.
     package func at(_ frameRate: FrameRate) -> PictureFormat? {
         PictureFormat(
             pixelFormat, size: size, frameRate: frameRate, color: color, chromaSiting: chromaSiting,
             pixelAspect: pixelAspect, isInterlaced: isInterlaced, firstField: firstField, strides: strides)
     }
 
-    /// A compressed format with pictures of another size.
+    /// Returns the same compressed format with pictures of another size.
     package func resized(to size: PictureSize) -> PictureFormat? {
         PictureFormat(
             pixelFormat, size: size, frameRate: frameRate, color: color, chromaSiting: chromaSiting,
@@ -113,8 +112,8 @@ public final class PictureFormat: Sendable, Equatable {
 
     private static func planes(of format: PixelFormat, size: PictureSize, strides: [Int]?) -> [Plane]? {
         let (width, height) = (size.width, size.height)
-        /// Offsets follow from the stride, not from the row: that is how drivers lay out padded planes. A chroma
-        /// row has `samples` for every `horizontal` of luma, and its stride that share of luma's.
+        /// Offsets follow from the stride, not the row, as drivers lay out padded planes. A chroma row has
+        /// `samples` for every `horizontal` luma samples, and its stride is that share of the luma stride.
         func stack(_ rows: [(bytes: Int, count: Int, samples: Int, horizontal: Int)]) -> [Plane]? {
             var planes: [Plane] = []
             var offset = 0
@@ -212,7 +211,7 @@ public struct PixelAspect: Sendable, Hashable, CustomStringConvertible {
     /// More than any video has: larger values are mistakes.
     private static let extreme = 8
 
-    /// Nil for square pixels, and for what cannot be. A fraction of larger numbers becomes one that is close to it.
+    /// Nil for square and for impossible pixels. A fraction of larger numbers is approximated.
     public init?(_ width: Int, _ height: Int) {
         guard width > 0, height > 0, width != height, width / height < Self.extreme,
             height / width < Self.extreme

@@ -1,15 +1,15 @@
 import CamPlatform
 
-/// A buffer from a stream's pool while its owner holds it: a picture, raw or compressed.
+/// A raw or compressed picture: a buffer from the pool of a stream, while its owner holds it.
 ///
-/// Its owner may read it from any thread. When it is destroyed, its index is posted to the pool's mailbox and
-/// the capture thread, which alone talks to the camera, queues it again (VIDIOC_QBUF).
+/// The owner may read it from any thread. When it is destroyed, its index goes to the mailbox of the pool,
+/// and the capture thread, which alone talks to the camera, queues it again (VIDIOC_QBUF).
 public struct PixelBuffer: ~Copyable, Sendable {
     private let pool: PixelBufferPool
     private let index: Int
     private let payloads: InlineArray<3, Payload>
 
-    /// Where in a memory plane the driver put the picture (`data_offset` and `bytesused`).
+    /// The place of the picture in a memory plane (`data_offset` and `bytesused`).
     package struct Payload: Sendable {
         package var offset: Int
         package var length: Int
@@ -20,19 +20,19 @@ public struct PixelBuffer: ~Copyable, Sendable {
         }
     }
 
-    /// The same object for every buffer of a stream, and of the streams that continue it, as long as nothing
-    /// of it changes.
+    /// The format; the same object for every buffer of a stream, and of the streams that continue it without
+    /// a change.
     public let format: PictureFormat
-    /// The driver's number of the frame. Gaps are frames that it dropped; it wraps.
+    /// The frame number of the driver. Gaps are dropped frames; the number wraps.
     public let sequence: UInt32
     /// When the picture was captured (start of exposure on uvcvideo).
     public let timestamp: Instant
-    /// The source's generation. Buffers of two generations do not follow each other, whatever their numbers
-    /// say. Set when the source is restarted.
+    /// The generation of the source, set when the source is restarted. Buffers of different generations do
+    /// not follow each other, whatever their numbers.
     public var run = 0
 
-    /// The caller has checked that each payload lies within the pool's memory and holds at least the
-    /// format's `minimumLengths`.
+    /// Precondition: each payload lies within the memory of the pool and has at least the `minimumLengths` of
+    /// the format.
     package init(
         pool: PixelBufferPool, index: Int, payloads: InlineArray<3, Payload>, format: PictureFormat,
         sequence: UInt32, timestamp: Instant
@@ -55,8 +55,8 @@ public struct PixelBuffer: ~Copyable, Sendable {
             rebasing: pool.memory(ofBuffer: index, plane: plane.memoryPlane)[start..<start + plane.length])
     }
 
-    /// The bytes the driver filled in the first memory plane: a compressed or vendor format's picture.
-    /// Valid as long as the buffer lives.
+    /// The bytes that the driver filled in the first memory plane: the picture of a compressed or vendor
+    /// format. Valid as long as the buffer lives.
     public var payload: UnsafeRawBufferPointer {
         pool.show(index)
         let payload = payloads[0]
@@ -65,7 +65,8 @@ public struct PixelBuffer: ~Copyable, Sendable {
         )
     }
 
-    /// The bytes that the driver filled in each memory plane; 0 for those that the format does not have.
+    /// The number of bytes that the driver filled in each memory plane; 0 for planes that the format does not
+    /// have.
     package var lengths: InlineArray<3, Int> { [payloads[0].length, payloads[1].length, payloads[2].length] }
 
     /// Returns a copy of the picture in the only buffer of another pool, which has three memory planes; nil if it does
@@ -86,24 +87,24 @@ public struct PixelBuffer: ~Copyable, Sendable {
             pool: room, index: 0, payloads: copies, format: format, sequence: sequence, timestamp: timestamp)
     }
 
-    /// Where the picture lies in memory that devices share; nil in other memory. `plane` maps it.
+    /// The place of the picture in memory shared by devices; nil in other memory. `plane` maps the memory.
     public var shared: SharedPicture? {
         pool.sharedMemory(ofBuffer: index).map {
             SharedPicture(memory: $0, offset: payloads[0].offset, pool: pool)
         }
     }
 
-    /// Whether the processor keeps seeing shared memory between pictures, which is slow to begin with; the first answer is
-    /// yes. It applies to all buffers of the pool.
+    /// Sets whether shared memory of the pool stays mapped between pictures, because mapping is slow.
+    /// Initially it does.
     public func keepMapped(_ isKept: Bool) { pool.setShown(isKept) }
 
-    /// Makes the caller another owner, who must give the claim back once.
+    /// Makes the caller another owner, who must return the claim once.
     public func retain() -> PixelBufferClaim {
         pool.handOut(index)
         return PixelBufferClaim(pool: pool, index: index, isOfThread: false)
     }
 
-    /// Tells a living buffer's picture from every other.
+    /// The identity of the picture in a living buffer.
     public struct ID: Equatable, Sendable {
         fileprivate let pool: ObjectIdentifier
         fileprivate let index: Int
@@ -111,12 +112,12 @@ public struct PixelBuffer: ~Copyable, Sendable {
         fileprivate let timestamp: Instant
     }
 
-    /// Tells its picture from every other.
+    /// The identity of the picture.
     public var id: ID {
         ID(pool: ObjectIdentifier(pool), index: index, sequence: sequence, timestamp: timestamp)
     }
 
-    /// The right to give the buffer back instead of its owner.
+    /// The right to return the buffer in place of its owner.
     public var claim: PixelBufferClaim { PixelBufferClaim(pool: pool, index: index, isOfThread: true) }
 
     deinit { pool.giveBack(index) }
@@ -125,14 +126,14 @@ public struct PixelBuffer: ~Copyable, Sendable {
 /// A picture in memory that devices share.
 public struct SharedPicture {
     public let memory: DMABuffer
-    /// Where in the memory the picture begins.
+    /// The offset of the picture in the memory.
     public let offset: Int
-    /// The stream's buffers; a camera that is opened again has others.
+    /// The buffers of the stream; a camera that is opened again has other buffers.
     public let pool: PixelBufferPool
 }
 
-/// Returns a buffer to the pool in place of its owner: one that did not own it alone, or never will return it, because its
-/// thread hangs forever.
+/// Returns a buffer to the pool in place of an owner that shared it, or that never returns it because its
+/// thread hangs.
 public struct PixelBufferClaim: Sendable {
     private let pool: PixelBufferPool
     private let index: Int
@@ -143,8 +144,8 @@ public struct PixelBufferClaim: Sendable {
         (self.pool, self.index, self.isOfThread) = (pool, index, isOfThread)
     }
 
-    /// The owner may still read the memory, which stays mapped as long as the owner lives, but will find another
-    /// picture there. It must not give the buffer back as well.
+    /// Returns the buffer. The owner must not return it, too. The owner may still read the memory, which
+    /// stays mapped as long as the owner lives, but will find another picture in it.
     public func giveBack() {
         if isOfThread { pool.keepShown(index) }
         pool.giveBack(index)
@@ -153,14 +154,14 @@ public struct PixelBufferClaim: Sendable {
 
 // MARK: Exposure
 
-/// How a picture was exposed, as far as the camera's driver says.
+/// The exposure of a picture, as far as the camera driver reports it.
 public struct Exposure: Sendable, Hashable {
-    /// How long; nil if unknown.
+    /// The exposure time; nil if unknown.
     public let time: Duration?
     /// The sensitivity as an ISO speed; nil if unknown.
     public let sensitivity: Int?
 
-    /// Nil if nothing is known.
+    /// Nil if both values are unknown.
     public init?(time: Duration?, sensitivity: Int?) {
         guard time != nil || sensitivity != nil else { return nil }
         (self.time, self.sensitivity) = (time, sensitivity)

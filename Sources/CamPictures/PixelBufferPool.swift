@@ -2,30 +2,29 @@ import CV4L2
 import Glibc
 import Synchronization
 
-/// The memory of a stream's buffers and the mailbox through which ended `PixelBuffer`s come back.
+/// The memory for the buffers of a stream, and the mailbox through which destroyed `PixelBuffer`s return.
 ///
-/// Every stream creates its own pool. A buffer that outlives its stream posts into a pool that nobody reads
-/// any more, so it can never be queued into the reopened device; its memory stays mapped until the last such
-/// buffer is gone.
+/// Every stream creates a pool. A buffer that outlives its stream returns to a pool without a reader, so it
+/// is never queued into the reopened device. Its memory stays mapped until the last such buffer is gone.
 public final class PixelBufferPool: Sendable {
-    /// VIDEO_MAX_FRAME: what V4L2 hands out at most, and the bits of the mailbox.
+    /// VIDEO_MAX_FRAME: the most buffers of V4L2, and the bits of the mailbox.
     public static let maximumCount = 32
 
-    /// Buffers that a device may read at once, in addition to those that pass through the program.
+    /// The most buffers that a device may read at once, in addition to those in the program.
     public static let heldByReader = 4
 
-    /// How a buffer's memory was obtained, and so how it is released.
+    /// The origin of the memory, which decides how it is released.
     package enum Backing { case mapped, allocated, shared }
 
     private let backing: Backing
-    /// The memory planes of buffer i are at i × planesPerBuffer.
+    /// The memory planes of buffer i begin at index i × planesPerBuffer.
     private nonisolated(unsafe) let memory: [UnsafeMutableRawBufferPointer]
     private let planesPerBuffer: Int
-    /// Nil unless devices share the memory.
+    /// The buffers shared by devices; nil for other memory.
     private let sharing: SharedMemory?
     private let returned = Atomic<UInt32>(0)
     private let interrupted = Atomic<Bool>(false)
-    /// An eventfd: readable when a buffer came back or the stream was interrupted.
+    /// An eventfd, readable after a buffer returned or the stream was interrupted.
     package let wakeDescriptor: Int32
 
     /// Takes over the memory. `planes` holds `planesPerBuffer` entries a buffer, at most `maximumCount`
@@ -48,7 +47,7 @@ public final class PixelBufferPool: Sendable {
         guard wakeDescriptor >= 0 else { throw .noDescriptor(errno: -wakeDescriptor) }
     }
 
-    /// A pool of ordinary memory, for sources that are not devices.
+    /// Creates a pool of ordinary memory, for sources that are not devices.
     package static func allocated(count: Int, length: Int) throws(PixelBufferPoolError) -> PixelBufferPool {
         var planes: [UnsafeMutableRawBufferPointer] = []
         for _ in 0..<count {
@@ -61,7 +60,7 @@ public final class PixelBufferPool: Sendable {
         return try PixelBufferPool(backing: .allocated, planes: planes, planesPerBuffer: 1)
     }
 
-    /// A pool of one buffer, with memory planes of these lengths.
+    /// Creates a pool of one buffer, with memory planes of these lengths.
     package static func allocated(planes lengths: [Int]) throws(PixelBufferPoolError) -> PixelBufferPool {
         var planes: [UnsafeMutableRawBufferPointer] = []
         for length in lengths {
@@ -74,8 +73,8 @@ public final class PixelBufferPool: Sendable {
         return try PixelBufferPool(backing: .allocated, planes: planes, planesPerBuffer: planes.count)
     }
 
-    /// A pool of memory that devices share.
-    /// - Parameter length: the bytes of each buffer that a picture takes.
+    /// Creates a pool of memory shared by devices.
+    /// - Parameter length: the bytes of a picture in each buffer.
     package static func shared(_ buffers: [DMABuffer], length: Int) throws(PixelBufferPoolError)
         -> PixelBufferPool
     {
@@ -96,8 +95,8 @@ public final class PixelBufferPool: Sendable {
         close(wakeDescriptor)
     }
 
-    /// Releases the driver's memory: a mapping keeps the device busy for the next program. Buffers that are
-    /// still held get ordinary memory instead: they stay readable, but lose their picture.
+    /// Releases the memory of the driver, because a mapping keeps the device busy for the next program. Held
+    /// buffers get ordinary memory instead: they stay readable, but lose their picture.
     package func leaveDriver() {
         guard backing == .mapped else { return }
         for plane in memory {
@@ -116,36 +115,36 @@ public final class PixelBufferPool: Sendable {
         memory[index * planesPerBuffer + plane]
     }
 
-    /// The memory of a buffer that devices share; nil for other pools.
+    /// The memory of a buffer shared by devices; nil for other pools.
     func sharedMemory(ofBuffer index: Int) -> DMABuffer? { sharing?.buffers[index].memory }
 
-    /// A buffer gets an owner.
+    /// Adds an owner to a buffer.
     func handOut(_ index: Int) { sharing?.buffers[index].addOwner() }
 
-    /// Lets the processor see a buffer.
+    /// Maps a buffer for the processor.
     func show(_ index: Int) { sharing?.buffers[index].show() }
 
-    /// Lets the processor see a buffer from now on.
+    /// Keeps a buffer mapped from now on.
     func keepShown(_ index: Int) { sharing?.buffers[index].keep() }
 
-    /// Whether the processor keeps seeing buffers that are free, because it will look at the next pictures, too.
+    /// Sets whether free buffers stay mapped because the processor will read the next pictures, too.
     func setShown(_ isShown: Bool) { sharing?.setShown(isShown) }
 
-    /// From any thread: an owner of the buffer is done with it.
+    /// Removes an owner of a buffer. Safe in any thread.
     func giveBack(_ index: Int) {
         if let sharing, !sharing.removeOwner(of: index) { return }
         returned.bitwiseOr(1 << UInt32(index), ordering: .releasing)
         wake()
     }
 
-    /// The capture thread takes the indices that came back, as bits, and clears the wake-up.
+    /// Returns the indices of returned buffers as bits, and clears the wake-up. For the capture thread.
     package func takeReturned() -> UInt32 {
         var count: UInt64 = 0
         _ = read(wakeDescriptor, &count, 8)
         return returned.exchange(0, ordering: .acquiring)
     }
 
-    /// From any thread: ends a wait for the next buffer.
+    /// Ends a wait for the next buffer. Safe in any thread.
     package func interrupt() {
         interrupted.store(true, ordering: .releasing)
         wake()
@@ -161,7 +160,7 @@ public final class PixelBufferPool: Sendable {
 
 // MARK: Errors
 
-/// Why a pool could not be created.
+/// Why a pool cannot be created.
 package enum PixelBufferPoolError: Error, Equatable {
     /// No file descriptor was left for the mailbox.
     case noDescriptor(errno: Int32)
@@ -173,8 +172,8 @@ package enum PixelBufferPoolError: Error, Equatable {
 
 /// Large allocations that fail with an error instead of ending the process.
 package enum AlignedMemory {
-    /// Allocates memory that begins at a cache line; release it with `free`. Returns nil if there is not
-    /// enough.
+    /// Allocates memory that begins at a cache line; returns nil if there is not enough. Release it with
+    /// `free`.
     package static func allocate(byteCount: Int) -> UnsafeMutableRawBufferPointer? {
         var memory: UnsafeMutableRawPointer?
         guard posix_memalign(&memory, 64, max(1, byteCount)) == 0, let memory else { return nil }

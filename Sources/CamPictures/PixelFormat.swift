@@ -1,6 +1,7 @@
 import CV4L2
 
-/// How a picture lies in memory: a V4L2 FourCC (`<linux/videodev2.h>`), known to camrec or not.
+/// The arrangement of a picture in memory, by its V4L2 FourCC (`<linux/videodev2.h>`), which camrec may not
+/// know.
 public struct PixelFormat: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     /// The FourCC, its first character in the lowest byte.
     public let rawValue: UInt32
@@ -50,7 +51,7 @@ public struct PixelFormat: RawRepresentable, Sendable, Hashable, CustomStringCon
     public static let yvu420MultiPlanar = PixelFormat(CV4L2_FORMAT_YVU420M)
     /// Y, Cb, Cr, 4:2:2.
     public static let yuv422Planar = PixelFormat(CV4L2_FORMAT_YUV422P)
-    /// Planar 4:4:4 in one piece, as YUV4MPEG2 files have it. V4L2 has no FourCC for that.
+    /// Planar 4:4:4 in one memory plane, as in YUV4MPEG2 files. V4L2 has no FourCC for it.
     public static let yuv444Planar = PixelFormat(rawValue: 0x5034_3434)
     /// Bytes Y, Cb, Y, Cr: two pixels of 4:2:2.
     public static let yuyv = PixelFormat(CV4L2_FORMAT_YUYV)
@@ -75,7 +76,7 @@ public struct PixelFormat: RawRepresentable, Sendable, Hashable, CustomStringCon
     /// H.264 with start codes, coded by the camera.
     public static let h264 = PixelFormat(CV4L2_FORMAT_H264)
 
-    /// What the bytes mean, as far as camrec converts them itself.
+    /// The meaning of the bytes, for the formats that camrec converts without a library.
     public enum Arrangement: Sendable, Hashable {
         /// Y, then interleaved chroma, subsampled by the given factors.
         case semiPlanar(horizontal: Int, vertical: Int, firstChroma: Chroma)
@@ -83,7 +84,7 @@ public struct PixelFormat: RawRepresentable, Sendable, Hashable, CustomStringCon
         case planar(horizontal: Int, vertical: Int, firstChroma: Chroma)
         /// Two pixels in four bytes.
         case packed422(Packed422)
-        /// Three or four bytes a pixel; the offsets of red, green and blue in it.
+        /// Three or four bytes a pixel, with the offsets of red, green and blue.
         case rgb(bytesPerPixel: Int, red: Int, green: Int, blue: Int)
         /// Luma alone.
         case grey
@@ -91,17 +92,17 @@ public struct PixelFormat: RawRepresentable, Sendable, Hashable, CustomStringCon
         case jpeg
         /// An H.264 access unit in each buffer.
         case h264
-        /// Left to libv4lconvert.
+        /// Any other format, which libv4lconvert converts.
         case vendor
     }
 
-    /// Which chroma sample comes first.
+    /// The first chroma sample.
     public enum Chroma: Sendable, Hashable { case cb, cr }
 
     /// The order of the four bytes.
     public enum Packed422: Sendable, Hashable { case yuyv, uyvy, yvyu }
 
-    /// What the FourCC stands for.
+    /// The arrangement for the FourCC.
     public var arrangement: Arrangement {
         switch self {
         case .nv12, .nv12MultiPlanar: .semiPlanar(horizontal: 2, vertical: 2, firstChroma: .cb)
@@ -126,7 +127,7 @@ public struct PixelFormat: RawRepresentable, Sendable, Hashable, CustomStringCon
         }
     }
 
-    /// The orders of red, green and blue in four bytes, as the kernel documents them for each FourCC.
+    /// The order of red, green and blue in four bytes, as the kernel documents it for each FourCC.
     private static func rgb32Arrangement(of fourCC: UInt32) -> Arrangement? {
         switch Int(fourCC) {
         case Int(CV4L2_FORMAT_BGR32), Int(CV4L2_FORMAT_XBGR32), Int(CV4L2_FORMAT_ABGR32):
@@ -141,7 +142,7 @@ public struct PixelFormat: RawRepresentable, Sendable, Hashable, CustomStringCon
         }
     }
 
-    /// Memory planes (V4L2's `num_planes`) that the format is spread over.
+    /// The number of memory planes of the format (V4L2's `num_planes`).
     public var memoryPlaneCount: Int {
         switch self {
         case .nv12MultiPlanar, .nv21MultiPlanar, .nv16MultiPlanar, .nv61MultiPlanar: 2

@@ -2,22 +2,22 @@ import CV4L2
 import Glibc
 import Synchronization
 
-/// The buffers of a pool that devices share.
+/// The buffers of a pool shared by devices.
 ///
 /// Safe to use from any thread.
 final class SharedMemory: Sendable {
     let buffers: [SharedBuffer]
-    /// Whether the processor keeps seeing buffers without an owner.
+    /// Whether buffers without an owner stay mapped for the processor.
     private let isShown = Atomic<Bool>(true)
 
-    /// - Returns: nil if the processor cannot see them.
+    /// - Returns: nil if the processor cannot map the buffers.
     init?(_ memory: [DMABuffer], length: Int) {
         buffers = memory.compactMap { SharedBuffer($0, length: length) }
         guard buffers.count == memory.count, buffers.first?.isVisible == true else { return nil }
     }
 
-    /// Takes note that an owner of a buffer is done with it.
-    /// - Returns: whether that was the last one.
+    /// Removes an owner of a buffer.
+    /// - Returns: whether that was the last owner.
     func removeOwner(of index: Int) -> Bool {
         buffers[index].removeOwner(staysShown: isShown.load(ordering: .sequentiallyConsistent))
     }
@@ -30,16 +30,17 @@ final class SharedMemory: Sendable {
 
 // MARK: A buffer
 
-/// A buffer that devices share, who owns it, and what the processor sees of it: its addresses are reserved, and the buffer
-/// is mapped there when the processor first looks at a picture.
+/// A buffer shared by devices, with its owners and its mapping for the processor. The addresses are reserved,
+/// and the buffer is mapped to them when the processor first reads a picture.
 ///
-/// Safe to use from any thread. Only readers of the same picture wait for each other, because a device may keep one waiting.
+/// Safe to use from any thread. Only readers of the same picture wait for each other, because a device may
+/// make a reader wait.
 final class SharedBuffer: Sendable {
     let memory: DMABuffer
     nonisolated(unsafe) let place: UnsafeMutableRawBufferPointer
     private let owners = Mutex(0)
     private let view = Mutex(View())
-    /// Whether a thread that was given up may still read it.
+    /// Whether a hung thread may still read the buffer.
     private let isKept = Atomic<Bool>(false)
 
     private struct View {
@@ -60,7 +61,7 @@ final class SharedBuffer: Sendable {
 
     deinit { munmap(place.baseAddress, place.count) }
 
-    /// Whether the processor can see it at all.
+    /// Whether the processor can map the buffer.
     var isVisible: Bool {
         view.withLock { view in
             defer { hide(&view) }
@@ -71,8 +72,9 @@ final class SharedBuffer: Sendable {
 
     func addOwner() { owners.withLock { $0 += 1 } }
 
-    /// - Parameter staysShown: whether the processor keeps seeing it, as the next picture will be looked at, too.
-    /// - Returns: whether that was its last owner. Who returns it without owning it changes nothing.
+    /// - Parameter staysShown: whether the buffer stays mapped because the processor will read the next
+    ///   picture, too.
+    /// - Returns: whether that was the last owner. Ignores a release by a non-owner.
     func removeOwner(staysShown: Bool) -> Bool {
         owners.withLock { count in
             guard count > 0 else { return false }
@@ -89,14 +91,14 @@ final class SharedBuffer: Sendable {
         }
     }
 
-    /// Lets the processor see the picture until the buffer has no owner any more.
+    /// Maps the picture for the processor until the buffer has no owner.
     func show() {
         view.withLock { view in
             guard !view.isRead else { return }
             if !view.isMapped {
                 view.isMapped = memory.map(over: place)
-                // The first buffer could be mapped, so this fails only if the system has no memory for page tables. The
-                // picture is zeros then, which are green.
+                // The first buffer could be mapped, so this fails only if the system lacks memory for page
+                // tables. The picture is then all zeros, which are green.
                 if !view.isMapped { reserve(PROT_READ | PROT_WRITE) }
             }
             memory.synchronize(isEnd: false)
@@ -104,14 +106,14 @@ final class SharedBuffer: Sendable {
         }
     }
 
-    /// Ends what the processor sees if the buffer has no owner.
+    /// Unmaps the buffer if it has no owner.
     func hideIfFree() {
         owners.withLock { count in
             if count == 0 { _ = view.withLockIfAvailable { hide(&$0) } }
         }
     }
 
-    /// Keeps it visible to the processor from now on, with or without an owner.
+    /// Keeps the buffer mapped from now on, with or without an owner.
     func keep() { isKept.store(true, ordering: .sequentiallyConsistent) }
 
     private func hide(_ view: inout View) {
@@ -129,34 +131,35 @@ final class SharedBuffer: Sendable {
 
 // MARK: DMA-BUF
 
-/// Memory that devices share (a DMA-BUF of Linux's): a camera writes into it, a GPU reads it. The processor sees it only
-/// while it is mapped.
+/// Memory shared by devices (a Linux DMA-BUF): a camera writes into it, and a GPU reads it. The processor can
+/// read it only while it is mapped.
 ///
 /// Safe to use from any thread.
 public final class DMABuffer: Sendable {
-    /// Its descriptor, valid as long as the object.
+    /// The file descriptor, valid as long as the object.
     public let descriptor: Int32
     /// In bytes.
     public let length: Int
-    /// What a GPU knows the memory by, and what keeps it; nil if another device has allocated it.
+    /// The object by which a GPU knows the memory, and which keeps it alive; nil if another device has
+    /// allocated it.
     public let owner: (any AnyObject & Sendable)?
 
-    /// Takes over a descriptor.
+    /// Takes ownership of a descriptor.
     package init(adopting descriptor: Int32, length: Int, owner: (any AnyObject & Sendable)? = nil) {
         (self.descriptor, self.length, self.owner) = (descriptor, length, owner)
     }
 
     deinit { close(descriptor) }
 
-    /// Maps its beginning over memory that is reserved for that.
-    /// - Returns: whether that was possible.
+    /// Maps the beginning of the memory to reserved addresses.
+    /// - Returns: whether mapping succeeded.
     func map(over place: UnsafeMutableRawBufferPointer) -> Bool {
         mmap(place.baseAddress, place.count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, descriptor, 0)
             != MAP_FAILED
     }
 
-    /// Announces that the processor begins or ends to read, where a device's caches need to know (dma-buf.h,
-    /// DMA_BUF_IOCTL_SYNC). A memory without caches of its own does not answer to that.
+    /// Announces that the processor begins or ends reading, for memory with caches of a device (dma-buf.h,
+    /// DMA_BUF_IOCTL_SYNC). Memory without such caches may reject the call, which is ignored.
     func synchronize(isEnd: Bool) {
         var synchronization = dma_buf_sync()
         synchronization.flags = UInt64(isEnd ? CV4L2_SYNC_END_READING : CV4L2_SYNC_BEGIN_READING)
@@ -168,24 +171,24 @@ public final class DMABuffer: Sendable {
 
 // MARK: The device that reads
 
-/// A device, such as a GPU, that reads a camera's pictures where the camera puts them.
+/// A device, such as a GPU, that reads pictures in the memory into which the camera writes them.
 ///
 /// Safe to use from any thread.
 public protocol SharedMemorySource: AnyObject, Sendable {
-    /// Begins what takes time before memory can be allocated, as the camera's format is negotiated meanwhile.
+    /// Begins slow preparations for allocating memory, while the camera format is negotiated.
     func prepare()
 
-    /// Whether it may read pictures of a format as they are.
+    /// Whether the device may read pictures of a format without conversion.
     func reads(_ format: PictureFormat) -> Bool
 
     /// Allocates memory for a camera to write pictures of a format into.
-    /// - Returns: nil if the device's memory has another layout.
+    /// - Returns: nil if the memory of the device has another layout.
     func makeBuffers(for format: PictureFormat, count: Int) -> [DMABuffer]?
 
-    /// Whether it has stopped reading pictures, so that a camera need not write into its memory any more.
+    /// Whether the device has stopped reading pictures, and a camera need not write into its memory.
     var isOver: Bool { get }
 
-    /// Reads no format any more.
-    /// - Parameter reason: why, for people.
+    /// Stops reading pictures of all formats.
+    /// - Parameter reason: the reason, in words.
     func giveUp(_ reason: String)
 }

@@ -119,12 +119,12 @@ public enum StreamItem: Sendable {
     case sound(SoundPacket)
 
     /// The picture; nil if it is sound.
-    var picture: AccessUnit? {
+    package var picture: AccessUnit? {
         if case .picture(let unit) = self { unit } else { nil }
     }
 
     /// The number of bytes.
-    var count: Int {
+    package var count: Int {
         switch self {
         case .picture(let unit): unit.count
         case .sound(let packet): packet.count

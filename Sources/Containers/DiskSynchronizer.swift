@@ -9,7 +9,7 @@ import Synchronization
 public final class DiskSynchronizer: Sendable {
     private let loop: SynchronizationLoop
     /// The time between two flushes, and the longest time that data may wait in memory.
-    let interval: Duration
+    package let interval: Duration
 
     /// Returns nil if the system allows no more threads.
     /// - Parameter bound: the most recording time that a power cut can cost, provided that each flush takes
@@ -33,10 +33,10 @@ public final class DiskSynchronizer: Sendable {
     }
 
     /// The flush error of a file that has ended; reported once.
-    func takeFailure() -> OutputError? { loop.takeFailure() }
+    package func takeFailure() -> OutputError? { loop.takeFailure() }
 
     /// Flushes everything to the disk, and stops.
-    func finish() { loop.stop() }
+    package func finish() { loop.stop() }
 }
 
 /// A file that is flushed to the disk from time to time.

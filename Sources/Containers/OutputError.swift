@@ -85,7 +85,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     /// The error, reworded for a recording that was already in progress.
-    var asInterruption: OutputError {
+    package var asInterruption: OutputError {
         guard case .notCreated(let code) = kind else { return self }
         return OutputError(kind.isFullDisk ? .diskFull : .notContinued(errno: code), output: output)
     }
@@ -210,7 +210,7 @@ extension OutputError {
 
 extension OutputError.Kind {
     /// Whether there is no room for the file or for more data in it.
-    var isFullDisk: Bool {
+    package var isFullDisk: Bool {
         switch self {
         case .diskFull, .notCreated(ENOSPC), .notCreated(EDQUOT): true
         default: false
@@ -220,7 +220,7 @@ extension OutputError.Kind {
 
 extension OutputError.Kind {
     /// For a write that failed with this errno.
-    init(writeFailed code: Int32) {
+    package init(writeFailed code: Int32) {
         self =
             switch code {
             case ENOSPC, EDQUOT: .diskFull

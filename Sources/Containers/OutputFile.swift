@@ -11,7 +11,7 @@ public final class OutputFile {
     /// The path, or "standard output".
     public let name: String
     /// Bytes up to the last `keep`, from the recording's beginning.
-    private(set) var keptCount = 0
+    package private(set) var keptCount = 0
 
     private let path: String?
     /// Negative once it is closed.
@@ -23,9 +23,9 @@ public final class OutputFile {
     /// Where in the file the recording begins: standard output may be a file with something in it.
     private var beginning: off_t = 0
     /// Bytes from `beginning` to where the next write goes.
-    private(set) var position = 0
+    package private(set) var position = 0
     /// Bytes from `beginning` to the end.
-    private(set) var count = 0
+    package private(set) var count = 0
     private let wasCreated: Bool
     private let interruption: Interruption
     /// Flushes the file to the disk from time to time; nil without a synchronizer.
@@ -77,14 +77,14 @@ public final class OutputFile {
     public var identity: FileIdentity? { FileIdentity(descriptor: descriptor) }
 
     /// Whether data can be overwritten: not in a pipe, nor in append mode.
-    var isSeekable: Bool { kind == .file && fcntl(descriptor, F_GETFL) & O_APPEND == 0 }
+    package var isSeekable: Bool { kind == .file && fcntl(descriptor, F_GETFL) & O_APPEND == 0 }
 
     /// Whether the file appears when it is closed.
-    var isStaged: Bool { staged != nil }
+    package var isStaged: Bool { staged != nil }
 
     /// Reads what was written to a staged file.
     /// - Returns: the number of bytes, 0 at the end, or a negative value with errno set.
-    func read(into room: UnsafeMutableRawBufferPointer, at position: Int) -> Int {
+    package func read(into room: UnsafeMutableRawBufferPointer, at position: Int) -> Int {
         pread(descriptor, room.baseAddress, room.count, beginning + off_t(position))
     }
 
@@ -122,7 +122,7 @@ public final class OutputFile {
     }
 
     /// Moves the position, counted from the recording's beginning. Requires `isSeekable`.
-    func seek(to position: Int) throws(OutputError) {
+    package func seek(to position: Int) throws(OutputError) {
         try begin()
         guard lseek(descriptor, beginning + off_t(position), SEEK_SET) >= 0 else { throw failure(errno) }
         self.position = position
@@ -222,7 +222,7 @@ extension OutputFile {
 /// look at what was opened, not at what was there a moment before.
 extension OutputFile {
     /// Creates the file, or opens the existing one.
-    static func open(_ path: String, overwrite: Bool) throws(OutputError) -> (Int32, created: Bool) {
+    package static func open(_ path: String, overwrite: Bool) throws(OutputError) -> (Int32, created: Bool) {
         let location: FileLocation
         do throws(FileLocation.Failure) {
             location = try FileLocation(path)
@@ -291,7 +291,7 @@ extension OutputFile {
 
     /// Checks whether the opened file may be written: pipes and character devices exist before they are
     /// written to, but files and disks have something to lose.
-    static func examine(_ opened: Int32, path: String, overwrite: Bool) throws(OutputError) {
+    package static func examine(_ opened: Int32, path: String, overwrite: Bool) throws(OutputError) {
         var status = stat()
         guard fstat(opened, &status) == 0 else { throw OutputError(.notCreated(errno: errno), output: path) }
         if status.hasSomethingToLose, !overwrite { throw OutputError(.exists, output: path) }

@@ -173,8 +173,8 @@ public final class UnnamedFile {
     public let descriptor: Int32
     /// Bytes so far.
     public private(set) var count = 0
-    let name: String
-    private(set) var position = 0
+    package let name: String
+    package private(set) var position = 0
     private let limit: Int
 
     /// Creates a file.
@@ -204,11 +204,11 @@ public final class UnnamedFile {
 }
 
 extension UnnamedFile: MuxerOutput, ReadableOutput {
-    var keptCount: Int { 0 }
-    var isSeekable: Bool { true }
-    var isStaged: Bool { true }
+    package var keptCount: Int { 0 }
+    package var isSeekable: Bool { true }
+    package var isStaged: Bool { true }
 
-    func write(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(OutputError) {
         guard bytes.count <= limit - position else { throw OutputError(.tooLarge, output: name) }
         var rest = bytes
         while !rest.isEmpty {
@@ -221,13 +221,13 @@ extension UnnamedFile: MuxerOutput, ReadableOutput {
         }
     }
 
-    func seek(to position: Int) { self.position = position }
+    package func seek(to position: Int) { self.position = position }
 
-    func read(into room: UnsafeMutableRawBufferPointer, at position: Int) -> Int {
+    package func read(into room: UnsafeMutableRawBufferPointer, at position: Int) -> Int {
         pread(descriptor, room.baseAddress, room.count, off_t(position))
     }
 
-    func makeReadBack(_ library: cformat_library) -> UnsafeMutablePointer<AVIOContext>? {
+    package func makeReadBack(_ library: cformat_library) -> UnsafeMutablePointer<AVIOContext>? {
         ReadBack.makeContext(self, library)
     }
 }

@@ -51,7 +51,7 @@ public struct StreamDescription: Sendable {
 
     /// The nominal time from one picture to the next, at least a nanosecond; if it is unknown, that of 25
     /// frames a second, which players assume.
-    var frameDuration: Duration {
+    package var frameDuration: Duration {
         guard let frameRate else { return .milliseconds(40) }
         return .nanoseconds(Int64((1e9 / frameRate.framesPerSecond).clamped(to: 1...1e15)))
     }

@@ -10,14 +10,14 @@ struct AccessUnitCollector: ~Copyable {
     private var gapDetector = FrameNumberGapDetector()
     private var orderCounter = PictureOrderCounter()
     private var parameterSets: ParameterSets
-    /// Those that a picture can use.
+    /// The parameter sets without those that refer to a missing one.
     private var usableSets: ParameterSets
-    /// What the sequence parameter set in force states.
+    /// The format in the latest sequence parameter set.
     private var format: StreamFormat?
-    /// Whether no sequence parameter set so far makes threads unsafe, or might.
+    /// False once a sequence parameter set may make libavcodec's threads unsafe.
     private var allowsThreads = true
     private var current = PacketBuffer()
-    /// Units that belong to the next unit's access unit.
+    /// Units that belong to the access unit of the next unit.
     private var undecided = PacketBuffer()
     /// A copy of the current access unit and the beginning of its last slice.
     private var anticipated = PacketBuffer()
@@ -28,11 +28,11 @@ struct AccessUnitCollector: ~Copyable {
     /// further keeps the cost of a chunk constant, however many chunks a unit comes in.
     private static let peekLength = 64
 
-    /// What is known about the current access unit.
+    /// The facts about the current access unit.
     private struct Facts {
         var hasPicture = false
         var role = PictureRole()
-        /// The units before the picture.
+        /// From the units before the picture.
         var recoveryPoint: RecoveryPoint?
         var followsGap = false
         var isIncomplete = false
@@ -59,7 +59,7 @@ struct AccessUnitCollector: ~Copyable {
         usableSets = parameterSets
     }
 
-    /// Takes the parser's next unit.
+    /// Adds the next unit of the parser.
     mutating func add<Failure: Error>(
         _ result: Result<AnnexBParser.Unit, AnnexBError>, _ nalUnit: RawSpan, arrival: Instant?,
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
@@ -78,7 +78,7 @@ struct AccessUnitCollector: ~Copyable {
         }
     }
 
-    /// Delivers the current access unit if a unit, whose first bytes are known, begins another one.
+    /// Delivers the current access unit if an incomplete unit begins another access unit.
     mutating func peek<Failure: Error>(
         _ nalUnit: RawSpan, arrival: Instant?, _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
@@ -96,7 +96,7 @@ struct AccessUnitCollector: ~Copyable {
         guard undecided.count == 0, let header = NALUnitHeader(of: slice, codec: parameterSets.codec),
             header.isSlice
         else { return }
-        // Works on copies, because the complete slice will report the same again.
+        // Works on copies, because the complete slice will pass through the same code again.
         var (detector, gapDetector, orderCounter, facts) = (detector, gapDetector, orderCounter, facts)
         guard detector.next(slice) == (current.count == 0 ? .begins : .continues) else { return }
         anticipated.removeAll()
@@ -119,7 +119,7 @@ struct AccessUnitCollector: ~Copyable {
         try deliver(body)
     }
 
-    /// Forgets the current access unit: the next one follows a loss.
+    /// Discards the current access unit; the next one follows a loss.
     mutating func abandon() {
         current.removeAll()
         undecided.removeAll()
@@ -127,7 +127,7 @@ struct AccessUnitCollector: ~Copyable {
         facts.followsGap = true
     }
 
-    /// Determines which access unit a NAL unit belongs to, and adds it there.
+    /// Determines the access unit of a NAL unit, and adds the unit to it.
     private mutating func place<Failure: Error>(
         _ nalUnit: RawSpan, arrival: Instant?,
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void,
@@ -148,7 +148,7 @@ struct AccessUnitCollector: ~Copyable {
         add(&self)
     }
 
-    /// What the unit reveals about its access unit.
+    /// Records the facts that a unit reveals about its access unit.
     private mutating func note(_ nalUnit: RawSpan) {
         guard let header = NALUnitHeader(of: nalUnit, codec: parameterSets.codec) else { return }
         if header.isParameterSet, !detector.isSafeOnThreads { allowsThreads = false }
@@ -195,7 +195,7 @@ struct AccessUnitCollector: ~Copyable {
         current.removeAll()
     }
 
-    /// If every NAL unit of an access unit was too large, only its absence can be reported.
+    /// Reports a loss if every NAL unit of an access unit was too large.
     private mutating func giveUpEmpty() {
         guard facts.isIncomplete else { return }
         facts = Facts()
@@ -223,8 +223,8 @@ extension StreamParameterSets {
 }
 
 extension AccessUnitDetector {
-    /// Whether libavcodec may decode on several threads with the last parameter set. libavcodec may be able
-    /// to read one that cannot be read here.
+    /// Whether libavcodec may decode on several threads with the last parameter set. False for an unreadable
+    /// set, which libavcodec may be able to read.
     fileprivate var isSafeOnThreads: Bool {
         let sequence = parameterSets.hevc.latestSequence
         return parameterSets.codec == .h264
@@ -234,7 +234,7 @@ extension AccessUnitDetector {
 }
 
 extension PacketBuffer {
-    /// Adds a NAL unit as it was in the stream.
+    /// Adds a NAL unit with the bytes around it in the stream.
     /// - Returns: false if it does not fit into the limit or there is no memory.
     fileprivate mutating func append(
         startCodeLength: Int, _ nalUnit: RawSpan, trailingZeroCount: Int = 0, limit: Int
@@ -250,8 +250,8 @@ extension PacketBuffer {
 
 // MARK: Memory for libavcodec
 
-/// Bytes for libavcodec: contiguous, with the padding that it reads beyond their end, in memory that it may
-/// keep a reference to. Reused when nothing else refers to it.
+/// A contiguous packet for libavcodec, with the padding that libavcodec reads beyond the end, in memory with
+/// a reference count. The memory is reused when nothing else refers to it.
 struct PacketBuffer: ~Copyable {
     /// Nil until the first bytes are added.
     private(set) var reference: UnsafeMutablePointer<AVBufferRef>?
@@ -278,7 +278,7 @@ struct PacketBuffer: ~Copyable {
         return true
     }
 
-    /// Adds zeros; the result is that of `append`.
+    /// Adds zeros.
     mutating func append(zeros zeroCount: Int) -> Bool {
         guard let room = makeRoom(for: zeroCount) else { return false }
         room.initializeMemory(as: UInt8.self, repeating: 0)

@@ -28,9 +28,9 @@ public final class AccessUnitGatherer {
         collector = AccessUnitCollector(codec: codec, byteLimit: byteLimit)
     }
 
-    /// Takes the next bytes of the stream, and calls `body` for each access unit that is known to have ended.
+    /// Adds the next bytes of the stream, and calls `body` for each access unit that is known to have ended.
     /// - Parameter arrival: when they arrived; passed on with the access units that begin in them.
-    /// - Throws: what `body` throws; the gatherer is of no further use then.
+    /// - Throws: what `body` throws; do not use the gatherer after that.
     public func gather<Failure: Error>(
         _ chunk: RawSpan, arrival: Instant? = nil,
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
@@ -67,8 +67,7 @@ public final class AccessUnitGatherer {
         try collector.finish(body)
     }
 
-    /// Forgets the last, unfinished access unit, whose rest will never come. The next one
-    /// follows a loss.
+    /// Discards the unfinished access unit, whose rest will never come. The next one follows a loss.
     public func abandon() {
         parser = AnnexBParser(maximumUnitByteCount: parser.maximumUnitByteCount)
         collector.abandon()
@@ -77,29 +76,29 @@ public final class AccessUnitGatherer {
 
 // MARK: Access units
 
-/// The bytes of one coded picture as received, and what a decoder must know first. Only valid during the
-/// `AccessUnitGatherer`'s call.
+/// The bytes of one coded picture as received, and the facts that a decoder needs first. Valid only during
+/// the call by the `AccessUnitGatherer`.
 public struct ReceivedAccessUnit: ~Copyable {
-    /// Position in the stream, from 0; each field is an access unit.
+    /// The position in the stream, from 0; each field is an access unit.
     public let number: Int
-    /// Whether there is a slice, even a damaged one.
+    /// Whether the access unit has a slice, even a damaged one.
     public let hasPicture: Bool
-    /// What its first slice states about it.
+    /// The relation of the picture to others, from its first slice.
     public let role: PictureRole
-    /// Whether pictures that this one may refer to are missing from the stream.
+    /// Whether the stream lacks pictures to which this one may refer.
     public let followsGap: Bool
     /// Whether some of its NAL units are missing or contain impossible bytes.
     public let isIncomplete: Bool
     /// The parameter sets in force after it, byte for byte, except those that refer to a missing one.
     public let parameterSets: ParameterSets
-    /// What the latest sequence parameter set states about the pictures; `nil` if none could be read.
+    /// The format in the latest sequence parameter set; `nil` if none could be read.
     public let format: StreamFormat?
     /// Whether libavcodec may decode its slices on several threads. FFmpeg 5.1's decoder of H.265 crashes if
     /// Rice parameters persist (`persistent_rice_adaptation_enabled_flag`) and a slice has rows, but no entry
     /// points, for wavefronts: it looks for the previous row's state in a thread that it never created
     /// (hevc_cabac.c, `load_states`).
     public let allowsThreads: Bool
-    /// What the stream declares about output order, if decoding can begin here; otherwise `nil`.
+    /// The output order that the stream declares, if decoding can begin here; otherwise `nil`.
     public let reordering: PictureReordering?
     /// When its first byte arrived, on the caller's clock; nil if the caller did not say.
     public let arrival: Instant?

@@ -5,13 +5,13 @@ struct CodedHistory {
     /// Whether all of them are kept.
     private(set) var isComplete = false
     private var bytes: [UInt8] = []
-    /// Where each ends.
+    /// The end of each picture in `bytes`.
     private var ends: [Int] = []
 
-    /// A longer group of pictures is not kept: its state cannot be restored.
+    /// The most bytes to keep. The state cannot be restored in a longer group of pictures.
     private static let byteLimit = 16 << 20
 
-    /// Starts over at an entry point, or continues with a picture decoded after it.
+    /// Adds a picture. An entry point starts a new history.
     mutating func append(_ unit: borrowing ReceivedAccessUnit) {
         if unit.isEntryPoint {
             forget()
@@ -23,7 +23,7 @@ struct CodedHistory {
         ends.append(bytes.count)
     }
 
-    /// Discards the history, because the next picture's entry point is not in it.
+    /// Discards the history, because it no longer leads up to the next picture.
     mutating func forget() {
         isComplete = false
         bytes.removeAll(keepingCapacity: true)
@@ -46,28 +46,28 @@ struct CodedHistory {
 
 // MARK: Pending pictures
 
-/// The access units whose pictures a decoder still holds, in decoding order.
+/// The access units with pictures that a decoder still holds, in decoding order.
 struct PendingPictures {
     private struct Entry {
         let number: Int
-        /// Whether it shares the picture of the previous entry.
+        /// Whether the access unit shares the picture of the previous entry.
         let isSecondField: Bool
     }
 
     private var entries: [Entry] = []
 
-    /// The number of pictures; two fields are one.
+    /// The number of pictures; two fields are one picture.
     var pictureCount: Int { entries.count { !$0.isSecondField } }
 
-    /// Notes that a decoder accepted an access unit.
+    /// Records that a decoder accepted an access unit.
     mutating func add(_ number: Int, isSecondField: Bool) {
         let hasFirst = entries.last?.number == number - 1
         entries.append(Entry(number: number, isSecondField: isSecondField && hasFirst))
     }
 
-    /// Removes the access units of an output picture: the one with this number, or the oldest if that was
+    /// Removes the access units of an output picture: those with this number, or the oldest if the number was
     /// given up.
-    /// - Returns: how many there were: 0 to 2.
+    /// - Returns: the number of access units removed: 0 to 2.
     mutating func remove(_ number: Int) -> Int {
         guard let index = entries.firstIndex(where: { $0.number == number }) ?? entries.indices.first else {
             return 0
@@ -109,19 +109,21 @@ struct PendingPictures {
 
 // MARK: Arrival times
 
-/// When the latest access units arrived, by their numbers.
+/// The arrival times of the latest access units, by number.
 struct ArrivalTimes {
     private var entries: [(number: Int, arrival: Instant?)?] = Array(repeating: nil, count: Self.capacity)
 
-    /// More than the fields of the 16 pictures that may be held back (H.264, A.3.1; H.265, A.4.2).
+    /// A power of two, and more than the fields of the 16 pictures that may be held back (H.264, A.3.1;
+    /// H.265, A.4.2).
     private static let capacity = 64
 
-    /// Notes that an access unit arrived.
+    /// Records the arrival of an access unit.
     mutating func note(_ arrival: Instant?, of number: Int) {
         entries[number & (Self.capacity - 1)] = (number, arrival)
     }
 
-    /// Returns nil for a number that no recent access unit with a time had; any number is allowed.
+    /// Returns the arrival time of an access unit; nil if it is unknown or the access unit is not a recent
+    /// one.
     func arrival(of number: Int64) -> Instant? {
         guard let entry = entries[Int(number & Int64(Self.capacity - 1))], entry.number == number else {
             return nil

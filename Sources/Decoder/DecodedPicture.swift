@@ -5,13 +5,13 @@ import CamPlatform
 /// One decoded picture: a reference to a buffer from the decoder's pool, returned when the picture is
 /// destroyed.
 ///
-/// `@unchecked Sendable`: the reference counts are atomic, and nobody writes to a picture once it is delivered.
+/// `@unchecked Sendable`: the reference counts are atomic, and a delivered picture is never written to.
 public struct DecodedPicture: ~Copyable, @unchecked Sendable {
     let frame: UnsafeMutablePointer<AVFrame>
 
     /// Position in the stream of its access unit, from 0.
     public var number: Int { Int(frame.pointee.pts) }
-    /// When its access unit arrived, as passed to the gatherer; nil if that is unknown.
+    /// When its access unit arrived, as passed to the gatherer; nil if unknown.
     public var arrival: Instant? {
         // Set by the session that decoded the picture.
         frame.pointee.pkt_dts == CFFMPEG_NO_TIME ? nil : Instant(nanoseconds: frame.pointee.pkt_dts)
@@ -20,10 +20,10 @@ public struct DecodedPicture: ~Copyable, @unchecked Sendable {
     public var width: Int { Int(frame.pointee.width) }
     /// Height in luma samples, after cropping.
     public var height: Int { Int(frame.pointee.height) }
-    /// How the samples lie in memory; nil for a format that only a `PictureConverter` can read.
+    /// The arrangement of the samples in memory; nil for a format that only a `PictureConverter` can read.
     public var layout: PictureLayout? { PictureLayout(AVPixelFormat(frame.pointee.format)) }
-    /// FFmpeg's name for its format, such as `yuv422p10le`, if that has more than 8 bits per sample or more
-    /// chroma than 4:2:0, which is lost in `yuv420p` and `nv12`. Nil for all others.
+    /// FFmpeg's name of the format, such as `yuv422p10le`, if it has more than 8 bits per sample or more
+    /// chroma than 4:2:0, which is lost in `yuv420p` and `nv12`. Nil for all other formats.
     public var finerForm: String? {
         let format = AVPixelFormat(frame.pointee.format)
         guard let description = av_pix_fmt_desc_get(format)?.pointee,
@@ -34,16 +34,16 @@ public struct DecodedPicture: ~Copyable, @unchecked Sendable {
         guard description.comp.0.depth > 8 || hasMoreChroma else { return nil }
         return String(cString: av_get_pix_fmt_name(format))
     }
-    /// What the samples mean.
+    /// The meaning of the samples.
     public var color: ColorEncoding { ColorEncoding(frame.pointee) }
 
-    /// Width and height of a sample for display; nil if the stream does not say, which means square.
+    /// Width and height of a sample for display; nil if the stream does not declare them, which means square.
     public var sampleAspectRatio: (width: Int, height: Int)? {
         let ratio = frame.pointee.sample_aspect_ratio
         return ratio.num > 0 && ratio.den > 0 ? (Int(ratio.num), Int(ratio.den)) : nil
     }
 
-    /// Another reference to the same picture.
+    /// Returns another reference to the picture.
     public func share() throws(DecoderError) -> DecodedPicture {
         guard let reference = av_frame_clone(frame) else { throw DecoderError(.outOfMemory) }
         return DecodedPicture(taking: reference)
@@ -57,8 +57,8 @@ public struct DecodedPicture: ~Copyable, @unchecked Sendable {
         av_frame_free(&frame)
     }
 
-    /// Provides access to a plane's rows, `stride` bytes apart; the layout says how many bytes of each are
-    /// samples. The last row ends with its samples.
+    /// Provides access to the rows of a plane, `stride` bytes apart; the layout tells how many bytes of each
+    /// are samples. The last row ends with its samples.
     ///
     /// Precondition: the picture has a layout, with this plane.
     public func withPlane<Result: ~Copyable, Failure: Error>(
@@ -74,7 +74,7 @@ public struct DecodedPicture: ~Copyable, @unchecked Sendable {
 }
 
 extension UnsafeMutablePointer<AVFrame> {
-    /// Where a plane's first row begins.
+    /// The beginning of the first row of a plane.
     func plane(_ index: Int) -> UnsafeMutablePointer<UInt8>? {
         withUnsafePointer(to: &pointee.data) {
             $0.withMemoryRebound(to: UnsafeMutablePointer<UInt8>?.self, capacity: 8) { $0[index] }
@@ -91,7 +91,7 @@ extension UnsafeMutablePointer<AVFrame> {
 
 // MARK: Layouts
 
-/// How a picture's samples lie in memory, 8 bits each.
+/// The arrangement of the samples of a picture in memory, 8 bits each.
 public enum PictureLayout: String, Sendable, CaseIterable {
     /// Three planes: luma, and both chroma at half the width and height, rounded up.
     case yuv420p
@@ -111,7 +111,7 @@ public enum PictureLayout: String, Sendable, CaseIterable {
         }
     }
 
-    /// How many rows a plane has, and how many bytes of samples each.
+    /// Returns the number of rows of a plane, and of the bytes of samples in each.
     public func planeSize(_ plane: Int, width: Int, height: Int) -> (rowByteCount: Int, rowCount: Int) {
         let (halfWidth, halfHeight) = ((width + 1) / 2, (height + 1) / 2)
         return switch (self, plane) {
@@ -128,7 +128,8 @@ extension PictureLayout {
     /// Whether samples are red, green and blue.
     public var isRGB: Bool { self == .bgra || self == .rgb24 }
 
-    /// Nil for all other formats. The J formats are the same in memory, with samples of the full range.
+    /// The layout of a format of FFmpeg; nil for formats without a layout. The J formats are equal in memory,
+    /// with samples of the full range.
     init?(_ format: AVPixelFormat) {
         switch format {
         case AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P: self = .yuv420p
@@ -152,8 +153,8 @@ extension PictureLayout {
 // MARK: Color
 
 extension ColorEncoding {
-    /// The encoding that is needed to show a picture: if the stream does not state a matrix, BT.601 up to 576
-    /// lines and BT.709 above, as players assume.
+    /// The color encoding of a picture. If the stream does not declare a matrix, BT.601 up to 576 lines and
+    /// BT.709 above, as players assume.
     init(_ frame: AVFrame) {
         let isFull = frame.color_range == AVCOL_RANGE_JPEG || frame.format == AV_PIX_FMT_YUVJ420P.rawValue
         let matrix: Matrix =

@@ -3,7 +3,7 @@ import CamConversion
 
 /// The configuration of a `PictureDecoder`.
 public struct DecoderConfiguration: Sendable {
-    /// What happens to pictures after a loss.
+    /// The treatment of pictures after a loss.
     public enum LossPolicy: String, Sendable, CaseIterable {
         /// Nothing is output until the next IDR.
         case freeze
@@ -11,17 +11,17 @@ public struct DecoderConfiguration: Sendable {
         case show
     }
 
-    /// How many pictures of an H.264 stream are held back to put them in order. H.265 always declares how
-    /// many.
+    /// The number of pictures of an H.264 stream to hold back for reordering. H.265 streams always declare
+    /// it.
     public enum Delay: Sendable {
-        /// As many as the stream declares, none if it does not say. If more turn out to be necessary, the
-        /// pictures that come too late are lost, and more are held back from then on.
+        /// As many as the stream declares; none if it declares nothing. If more are necessary, pictures that
+        /// come too late are lost, and more are held back from then on.
         case low
         /// As many as the standard allows at the stream's level: no picture is lost.
         case safe
     }
 
-    /// What decodes.
+    /// The choice between a GPU and software.
     public enum Acceleration: Sendable, Equatable {
         /// The first render node whose driver decodes the stream, otherwise software.
         case automatic
@@ -33,11 +33,11 @@ public struct DecoderConfiguration: Sendable {
 
     /// The stream's coding standard.
     public var codec: Codec
-    /// What happens to pictures after a loss.
+    /// The treatment of pictures after a loss.
     public var lossPolicy = LossPolicy.freeze
-    /// How many pictures are held back.
+    /// The number of pictures to hold back.
     public var delay = Delay.low
-    /// What decodes.
+    /// The choice between a GPU and software.
     public var acceleration = Acceleration.automatic
     /// The largest picture to decode, in luma samples; bounds the memory that a malicious stream can occupy:
     /// up to 16 references, 16 pictures held back, and the one being decoded.
@@ -49,14 +49,14 @@ public struct DecoderConfiguration: Sendable {
 
 // MARK: Errors
 
-/// Why pictures could not be decoded, converted or stored at all. `description` is one line: thing, cause, next
-/// step. A damaged stream is not an error: a decoder continues at the next IDR.
+/// Why pictures cannot be decoded, converted or stored. `description` is one line: thing, cause, next step. A
+/// damaged stream is not an error: a decoder continues at the next IDR.
 public struct DecoderError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The cause.
     public enum Kind: Sendable, Equatable {
         /// libavcodec has no decoder for the standard.
         case noDecoder(Codec)
-        /// libavcodec refused to open one.
+        /// libavcodec could not open the decoder.
         case openFailed(Codec, detail: String)
         /// A picture could not be converted.
         case conversionFailed(detail: String)
@@ -65,14 +65,14 @@ public struct DecoderError: Error, Sendable, Equatable, CustomStringConvertible 
         /// A PNG picture could not be read.
         case unreadableImage(detail: String)
         case outOfMemory
-        /// A call into that render node's driver did not return.
+        /// A call into the driver of a render node did not return.
         case driverHangs(node: String)
     }
 
     /// The cause.
     public let kind: Kind
 
-    /// An error of that kind.
+    /// Creates an error.
     public init(_ kind: Kind) { self.kind = kind }
 
     public var description: String {

@@ -10,15 +10,15 @@ import CamPlatform
 final class DecoderSession {
     /// The parameter sets that the session was opened with.
     let parameterSets: ParameterSets
-    /// Where pictures are decoded on a GPU; nil for software.
+    /// The GPU that decodes; nil for software.
     let connection: VADisplayConnection?
-    /// What the stream declares about output order.
+    /// The output order that the stream declares.
     let reordering: PictureReordering?
-    /// The access units that were sent and whose pictures are still to come.
+    /// The access units sent whose pictures are still to come.
     var pending = PendingPictures()
     /// Whether no more access units are accepted until `flush`.
     private(set) var isDraining = false
-    /// Whether libavcodec found a reference missing in the access unit that was sent last.
+    /// Whether libavcodec found a reference missing in the access unit sent last.
     private(set) var lacksReferences = false
     /// Whether the software decoder of H.264 has reported any problem since it was opened.
     private(set) var isTainted = false
@@ -29,10 +29,10 @@ final class DecoderSession {
     private let watch: OpaquePointer
     private var arrivals = ArrivalTimes()
 
-    /// Threads that libavcodec may decode the slices of one picture on.
+    /// The most threads on which libavcodec decodes the slices of a picture.
     private static let maximumThreadCount: Int32 = 4
 
-    /// - Parameter leastDelay: how many pictures are held back even if the stream declares fewer.
+    /// - Parameter leastDelay: the number of pictures to hold back even if the stream declares fewer.
     init(
         _ configuration: DecoderConfiguration, entry: borrowing ReceivedAccessUnit, leastDelay: Int,
         on connection: VADisplayConnection?
@@ -84,7 +84,7 @@ final class DecoderSession {
             }
             context.pointee.hw_device_ctx = device
         }
-        // Half of a frame in two fields is missing until the second one arrives.
+        // Until the second field of a frame arrives, half of the frame is missing.
         if watchesBlocks { cffmpeg_watch_blocks(context) }
         cffmpeg_clear_log()
         let result = avcodec_open2(context, decoder, nil)
@@ -103,7 +103,7 @@ final class DecoderSession {
             av_packet_free(&packet)
             cffmpeg_watch_free(watch)
         }
-        // If the driver hangs, now or earlier, its resources are leaked.
+        // If the driver hangs, its resources are leaked.
         if let connection { try? connection.call(close) } else { close() }
     }
 
@@ -114,7 +114,7 @@ final class DecoderSession {
 
     /// Sends an access unit, without copying it. Receive all pending pictures first.
     /// - Parameter isHidden: whether its picture is not output.
-    /// - Returns: libavcodec's complaint; nil if there is none.
+    /// - Returns: the complaint of libavcodec; nil if there is none.
     /// - Throws: if a GPU's driver hangs; the session is then unusable.
     func send(
         _ unit: borrowing ReceivedAccessUnit, isHidden: Bool = false
@@ -139,7 +139,7 @@ final class DecoderSession {
         return complaint(result)
     }
 
-    /// Forgets all pictures, and decodes earlier ones again without output.
+    /// Discards all pictures, and decodes those of a history again without output.
     func restore(_ history: CodedHistory) throws(DecoderError) {
         try reopen()
         try history.forEach { (bytes) throws(DecoderError) in
@@ -155,26 +155,25 @@ final class DecoderSession {
         }
     }
 
-    /// Notes where decoding begins.
-    /// - Parameter isAmid: whether the next pictures may refer to earlier ones in name, though they do not
-    ///   need them.
+    /// Tells the watch that decoding begins.
+    /// - Parameter isAmid: whether the next pictures may formally refer to earlier ones without needing them.
     func begin(amid isAmid: Bool) { cffmpeg_watch_begins_amid(watch, isAmid ? 1 : 0) }
 
-    /// Ends the input until `flush`; pictures that are held back can then be received.
+    /// Ends the input until `flush`, so that pictures held back can be received.
     func drain() {
         isDraining = true
         _ = avcodec_send_packet(context, nil)
     }
 
-    /// Forgets all pictures, so that decoding can begin at an entry point.
+    /// Discards all pictures, so that decoding can begin at an entry point.
     func flush() throws(DecoderError) {
         if isTainted { return try reopen() }
         isDraining = false
         avcodec_flush_buffers(context)
     }
 
-    /// Forgets everything. H.264's decoder keeps the coefficients of a block in which it stopped, even when
-    /// it is flushed, and adds them to a later picture.
+    /// Replaces libavcodec's decoder. That of H.264 keeps the coefficients of a block in which it stopped,
+    /// even when flushed, and adds them to a later picture.
     func reopen() throws(DecoderError) {
         let fresh = try Self.open(
             configuration, parameterSets, threadCount: threadCount, delay: delay, watch: watch,
@@ -185,17 +184,17 @@ final class DecoderSession {
         (isDraining, isTainted) = (false, false)
     }
 
-    /// How many pictures libavcodec holds back to put them in order. It raises that number if an H.264 stream
-    /// does not declare reordering but turns out to reorder.
+    /// The number of pictures that libavcodec holds back for reordering. libavcodec raises it if an H.264
+    /// stream reorders without declaring that.
     var delay: Int { Int(context.pointee.has_b_frames) }
 
-    /// How many pictures may be pending after all available ones were received: those held back, and a frame
-    /// of which only one field arrived.
+    /// The most pictures that may be pending after all available ones were received: those held back, and a
+    /// frame with only one field so far.
     var pendingLimit: Int { isDraining ? 0 : delay + (reordering?.hasFields == true ? 1 : 0) }
 
     /// Holds back one more picture if the stream reorders further than it declares: libavcodec trusts
     /// the declaration and drops pictures that come too late.
-    /// - Returns: false if that can't help.
+    /// - Returns: false if that cannot help.
     func raiseDelay() -> Bool {
         guard let reordering, reordering.maximumDepth > 0, delay < PictureReordering.limit else {
             return false
@@ -208,9 +207,9 @@ final class DecoderSession {
     struct Received {
         /// The next picture, which the caller owns; nil if there is none yet.
         var frame: UnsafeMutablePointer<AVFrame>?
-        /// libavcodec's complaint, if any.
+        /// The complaint of libavcodec, if any.
         var complaint: String?
-        /// Whether it marked this very picture as damaged.
+        /// Whether libavcodec marked this picture as damaged.
         var isDamaged = false
     }
 
@@ -232,7 +231,7 @@ final class DecoderSession {
             av_frame_free(&frame)
             return Received(complaint: complaint)
         }
-        // The decoder itself would use the time of the latest packet sent, and none while it is drained.
+        // libavcodec would use the time of the latest packet sent, and no time while draining.
         received.pointee.pkt_dts = arrivals.arrival(of: received.pointee.pts)?.nanoseconds ?? CFFMPEG_NO_TIME
         let isDamaged = received.pointee.decode_error_flags != 0
         return Received(
@@ -258,13 +257,13 @@ extension UnsafeMutablePointer<AVCodecContext> {
         // Verifies checksums of pictures, if the stream has them.
         pointee.err_recognition |= AV_EF_CRCCHECK
         pointee.max_pixels = Int64(configuration.maximumSampleCount)
-        // Frame threads would delay every picture by their number.
+        // Each frame thread would delay the pictures by one.
         pointee.thread_type = FF_THREAD_SLICE
         if delay == 0 { pointee.flags |= AV_CODEC_FLAG_LOW_DELAY }
-        // H.264's decoder starts with this value, which demuxers usually set; H.265's uses what the stream
-        // declares.
+        // The decoder of H.264 starts with this value, which demuxers usually set; that of H.265 uses the
+        // declared one.
         pointee.has_b_frames = Int32(delay)
-        // On a GPU, pictures that are held back come from the same pool as references.
+        // On a GPU, pictures held back come from the same pool as references.
         pointee.extra_hw_frames = Int32(delay)
         // camrec decides which pictures are correct after a recovery point: while draining, H.264's decoder
         // treats the first that it considers incorrect as the end.
@@ -275,7 +274,7 @@ extension UnsafeMutablePointer<AVCodecContext> {
         }
     }
 
-    /// Passes the decoder the parameter sets received so far.
+    /// Sets the parameter sets for the decoder.
     /// - Returns: false if there is no memory.
     fileprivate func setExtradata(_ bytes: [UInt8]) -> Bool {
         guard let memory = av_mallocz(bytes.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else { return false }
@@ -287,7 +286,7 @@ extension UnsafeMutablePointer<AVCodecContext> {
 }
 
 extension DecoderConfiguration.Delay {
-    /// How many pictures are held back to put them in order.
+    /// The number of pictures to hold back for reordering.
     fileprivate func depth(_ reordering: PictureReordering?) -> Int {
         switch self {
         case .low: reordering?.declaredDepth ?? 0

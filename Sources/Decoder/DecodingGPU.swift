@@ -7,9 +7,9 @@ import CVAAPI
 enum DecodingGPU {
     /// The result of the search.
     struct Finding {
-        /// The first that decodes every common profile of the standard.
+        /// The first node whose driver decodes the common profile of the standard; nil if there is none.
         var connection: VADisplayConnection?
-        /// Why the nodes before it do not.
+        /// Why the nodes before it are not used.
         var reasons: [String] = []
         /// Whether a thread hangs in a driver.
         var leavesThread = false
@@ -48,15 +48,16 @@ enum DecodingGPU {
         return finding
     }
 
-    /// False for H.265 with Intel's iHD, whose pictures have never been compared with software's: the lab's emulated GPU
-    /// cannot decode them, because the driver's commands lack parts of the slice headers.
+    /// False for H.265 with Intel's iHD, whose pictures have never been compared with those of software: the
+    /// emulated GPU of the lab cannot decode them, because the commands of the driver lack parts of the slice
+    /// headers.
     private static func isProven(_ codec: Codec, _ driver: String) -> Bool {
         codec == .h264 || !driver.contains("iHD")
     }
 }
 
 extension VADisplayConnection {
-    /// Makes a call into the driver; if it hangs, throws a decoder error.
+    /// Makes a call into the driver; throws a decoder error if the driver hangs.
     func decodingCall<Value>(_ call: @escaping () -> Value) throws(DecoderError) -> Value {
         do throws(RenderNodeError) {
             return try self.call(call)

@@ -4,9 +4,9 @@
 ///
 /// Use it in one thread at a time. It has no clock: the caller says how late the player is.
 public struct LoadShedder: Sendable {
-    /// How late a player may be before pictures that no other refers to are skipped.
+    /// The lateness of a player from which pictures without references to them are skipped.
     public static let disposableLimit = Duration.milliseconds(200)
-    /// How late it may be before everything up to the next entry point is skipped.
+    /// The lateness of a player from which everything up to the next entry point is skipped.
     public static let entryLimit = Duration.seconds(1)
 
     /// The decision on the previous access unit.
@@ -20,7 +20,7 @@ public struct LoadShedder: Sendable {
     public init() {}
 
     /// Whether to skip the next access unit.
-    /// - Parameter lateness: how far the player is behind.
+    /// - Parameter lateness: how late the player is.
     public mutating func skips(_ role: PictureRole, lateness: Duration) -> Bool {
         let decision = decide(
             role, isVeryLate: lateness > Self.entryLimit, isLate: lateness > Self.disposableLimit)
@@ -29,7 +29,7 @@ public struct LoadShedder: Sendable {
     }
 
     private mutating func decide(_ role: PictureRole, isVeryLate: Bool, isLate: Bool) -> Decision {
-        // Either both fields of a frame are decoded, or none.
+        // Both fields of a frame are decoded, or neither.
         if role.isSecondField { return last }
         if role.allowsEntry {
             // If every picture is an entry point, every second one is skipped.

@@ -4,7 +4,7 @@ import CamConversion
 import CamPictures
 
 extension PNGImage {
-    /// A picture without colour.
+    /// A picture without color.
     public struct Luma: Sendable {
         public let size: PictureSize
         /// Row by row from the top, 0 for black to 255 for white.
@@ -13,13 +13,13 @@ extension PNGImage {
 
     private static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
-    /// Whether a file's bytes begin as a PNG file's.
+    /// Whether bytes begin with the signature of a PNG file.
     public static func isPNG(_ bytes: [UInt8]) -> Bool { bytes.starts(with: signature) }
 
-    /// Returns a PNG file's picture, with libavcodec; transparency is left out.
+    /// Decodes the picture of a PNG file with libavcodec, without its transparency.
     /// - Throws: `.unreadableImage` if it is damaged or too large.
     public static func decodeLuma(_ bytes: [UInt8]) throws(DecoderError) -> Luma {
-        // Known before any memory is allocated for it.
+        // Checked before memory is allocated for the picture.
         guard let size = size(bytes) else {
             throw DecoderError(
                 .unreadableImage(detail: "its header is damaged, or it has more than 64 million pixels"))
@@ -37,10 +37,10 @@ extension PNGImage {
         return Luma(size: size, levels: levels)
     }
 
-    /// More than any camera's, and an amount of memory that is there.
+    /// More than any camera has, and few enough for the memory of usual machines.
     private static let mostPixels = 64_000_000
 
-    /// The size in the header, which is the first chunk.
+    /// Returns the size in the header, which is the first chunk.
     private static func size(_ bytes: [UInt8]) -> PictureSize? {
         let (name, width, height) = (12, 16, 20)
         guard isPNG(bytes), bytes.count >= 33, bytes[name..<name + 4].elementsEqual("IHDR".utf8) else {
@@ -64,7 +64,7 @@ extension PNGImage {
             throw DecoderError(.outOfMemory)
         }
         let picture = DecodedPicture(taking: frame)
-        // Adds the zeros that decoders want after a packet.
+        // Adds the zeros that decoders require after a packet.
         guard let count = Int32(exactly: bytes.count), av_new_packet(packet, count) == 0 else {
             throw DecoderError(.outOfMemory)
         }
@@ -88,7 +88,7 @@ extension PNGImage {
 // MARK: Encoding
 
 extension PNGImage {
-    /// Returns the file's bytes: the picture as RGB, at its own size.
+    /// Encodes a picture as RGB in its size, and returns the file.
     public static func encode(_ picture: consuming DecodedPicture) throws(DecoderError) -> [UInt8] {
         let image = try PictureConverter(to: .rgb24).convert(picture)
         do throws(ImageError) { return try encode(image.frame) } catch { throw DecoderError(.image(error)) }

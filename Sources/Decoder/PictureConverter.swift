@@ -3,19 +3,19 @@ import CScale
 import CamAcceleration
 import CamPictures
 
-/// Converts pictures to another format and size, with libswscale. A picture that already has both is returned
-/// unchanged.
+/// Converts pictures to another format and size with libswscale. A picture with that format and size is
+/// returned unchanged.
 ///
 /// Use it in one thread at a time.
 public final class PictureConverter {
     /// The format of converted pictures.
     public let layout: PictureLayout
-    /// The size of converted pictures; nil to keep each picture's own.
+    /// The size of converted pictures; nil to keep the size of each picture.
     private let size: (width: Int, height: Int)?
     private var scaler: UnsafeMutableRawPointer?
     private let memory = PicturePool()
 
-    /// - Parameter size: width and height in luma samples, at least 1; nil keeps each picture's own.
+    /// - Parameter size: width and height in luma samples, at least 1; nil keeps the size of each picture.
     public init(to layout: PictureLayout, size: (width: Int, height: Int)? = nil) {
         self.layout = layout
         self.size = size
@@ -23,7 +23,7 @@ public final class PictureConverter {
 
     deinit { cscale_free(scaler) }
 
-    /// Converts a picture; the range and the matrix of luma and chroma stay the same.
+    /// Converts a picture. The range and the matrix of luma and chroma do not change.
     public func convert(_ picture: consuming DecodedPicture) throws(DecoderError) -> DecodedPicture {
         let width = size?.width ?? picture.width
         let height = size?.height ?? picture.height
@@ -52,7 +52,7 @@ public final class PictureConverter {
 }
 
 extension ColorEncoding.Matrix {
-    /// CScale's number for it.
+    /// The number of the matrix in CScale.
     fileprivate var number: cscale_matrix {
         switch self {
         case .bt709: CSCALE_BT709
@@ -64,20 +64,20 @@ extension ColorEncoding.Matrix {
 
 // MARK: Memory for pictures
 
-/// Memory for pictures that camrec creates, reused when the picture in it is destroyed. It lives as long as
-/// the last of them.
+/// Memory for pictures that camrec creates. Each buffer is reused when its picture is destroyed, and lives
+/// until the last picture is gone.
 ///
 /// Use it in one thread at a time; its pictures may be destroyed in any.
 final class PicturePool {
     private var pool: OpaquePointer?
     private var byteCount: Int32 = 0
 
-    /// Rows begin at multiples of this, for vector code.
+    /// Rows begin at multiples of this number of bytes, for vector code.
     private static let alignment: Int32 = 64
 
     deinit { av_buffer_pool_uninit(&pool) }
 
-    /// Creates a picture of that format, with uninitialised content.
+    /// Creates a picture with uninitialized content.
     func makePicture(_ format: AVPixelFormat, width: Int, height: Int) throws(DecoderError) -> DecodedPicture
     {
         guard let frame = av_frame_alloc() else { throw DecoderError(.outOfMemory) }
@@ -103,7 +103,7 @@ final class PicturePool {
         return picture
     }
 
-    /// Copies a GPU's picture into memory; nil if the driver cannot.
+    /// Copies a picture of the GPU into memory; returns nil if the driver cannot.
     func download(
         _ picture: borrowing DecodedPicture, through connection: VADisplayConnection
     ) throws(DecoderError) -> DecodedPicture? {
@@ -112,7 +112,7 @@ final class PicturePool {
         let format = UnsafeMutableRawPointer(context.pointee.data)
             .assumingMemoryBound(to: AVHWFramesContext.self).pointee.sw_format
         let copy = try makePicture(format, width: picture.width, height: picture.height)
-        // If the driver hangs, both must stay alive.
+        // The frames must stay alive if the driver hangs.
         guard let held = av_frame_clone(source), let heldCopy = av_frame_clone(copy.frame) else {
             throw DecoderError(.outOfMemory)
         }

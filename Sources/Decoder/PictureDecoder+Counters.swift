@@ -1,7 +1,7 @@
 extension PictureDecoder {
-    /// What happened to the access units.
+    /// The number of access units by outcome.
     ///
-    /// After the last picture was taken, `received` is the sum of all others except `losses`.
+    /// After the last picture was received, `received` is the sum of all other counters except `losses`.
     public struct Counters: Sendable, Equatable {
         /// Access units with a picture.
         public internal(set) var received = 0
@@ -15,14 +15,14 @@ extension PictureDecoder {
         public internal(set) var frozen = 0
         /// Access units not decoded at the caller's request.
         public internal(set) var skipped = 0
-        /// Access units that were decoded, but whose pictures never came out.
+        /// Access units that were decoded without a picture coming out.
         public internal(set) var lost = 0
-        /// Access units that the stream itself keeps from being shown: H.265's leading pictures that refer to
-        /// those before the entry point, and those that are not for output.
+        /// Access units that the stream hides: leading pictures of H.265 that refer to pictures before the
+        /// entry point, and pictures that are not for output.
         public internal(set) var withheld = 0
         /// Access units whose pending pictures were discarded by the caller.
         public internal(set) var unplayed = 0
-        /// Gaps, damaged access units, complaints of libavcodec, and pictures that it left out.
+        /// Gaps, damaged access units, complaints of libavcodec, and pictures that libavcodec dropped.
         public internal(set) var losses = 0
 
         /// Creates counters at zero.
@@ -32,12 +32,12 @@ extension PictureDecoder {
 
 // MARK: Pictures that are not output
 
-/// Why a decoded picture is not output.
+/// The reason a decoded picture is not output.
 enum Omission {
-    /// Decoding has just begun, and the picture is not correct yet.
+    /// Decoding began at a recovery point, and the picture is not correct yet.
     case beforeEntry
-    /// The same, after a loss.
+    /// As `beforeEntry`, after a loss.
     case frozen
-    /// The stream itself hides it.
+    /// The stream or the caller hides the picture.
     case withheld
 }

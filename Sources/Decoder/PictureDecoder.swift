@@ -7,10 +7,9 @@ import CFFmpeg
 ///     try decoder.decode(accessUnit)
 ///     while let picture = try decoder.nextPicture() { … }
 ///
-/// Nothing is decoded before the first entry point, or recovery point. After a loss – a gap in the stream, a
-/// damaged access unit, anything that libavcodec complains of – the policy decides. When parameter sets
-/// change, another session is opened. Any input is as safe as libavcodec is, and a damaged stream is never an
-/// error.
+/// Decoding begins at the first entry point or recovery point. After a loss – a gap in the stream, a damaged
+/// access unit, a complaint of libavcodec – the policy decides. When parameter sets change, another session
+/// is opened. Any input is as safe as libavcodec, and a damaged stream is never an error.
 ///
 /// Every access unit is counted in one of the counters: no picture is dropped silently.
 ///
@@ -24,7 +23,7 @@ import CFFmpeg
 public final class PictureDecoder {
     /// The decoder's configuration.
     public let configuration: DecoderConfiguration
-    /// What happened to the access units so far.
+    /// The outcomes of the access units so far.
     public private(set) var counters = Counters()
     /// The reason for the last loss, in words; nil if there was none.
     public private(set) var lastLoss: String?
@@ -36,31 +35,31 @@ public final class PictureDecoder {
     public private(set) var leavesThread = false
 
     private var session: DecoderSession?
-    /// The previous session, whose last pictures are still to come out.
+    /// The previous session while its last pictures are still to come out.
     private var former: DecoderSession?
     private var state = State.waiting
     private var hasLookedForGPU = false
-    /// Nil if there is none, or it failed.
+    /// The GPU that decodes; nil if there is none or it failed.
     private var gpu: VADisplayConnection?
     /// The latest access unit decoded; if that is a second field, the one before it.
     private var latestNumber = 0
-    /// Whether libavcodec complained about it.
+    /// Whether libavcodec complained about the latest access unit.
     private var hasComplaint = false
     /// The last entry point.
     private var entryNumber = 0
     /// Which pictures are not correct yet; nil if decoding began at an entry point.
     private var recovery: RecoveryPointTracker?
-    /// Whether leading pictures that refer to earlier ones can't be decoded here.
+    /// Whether leading pictures that refer to earlier ones cannot be decoded after the last entry point.
     private var dropsLeading = false
     /// Pictures that are not output, although decoding has restarted after them.
     private var damaged = 0..<0
-    /// What was decoded since the last entry point, if pictures may be anticipated.
+    /// The pictures decoded since the last entry point, if pictures may be anticipated.
     private var history = CodedHistory()
     private var anticipated: Anticipation?
-    /// The access unit that is decoded again, although its picture was already output.
+    /// The access unit to decode again although its picture was already output.
     private var numberHandedOn: Int?
-    /// How often an anticipated picture was incomplete, and for how many entry points none is anticipated
-    /// because of that.
+    /// How often an anticipated picture was incomplete, and for how many entry points no picture is
+    /// anticipated as a result.
     private var mistakeCount = 0
     private var entriesToSkip = 0
     private let memory = PicturePool()
@@ -80,7 +79,7 @@ public final class PictureDecoder {
         case frozen(from: Int)
     }
 
-    /// Creates a decoder, which opens libavcodec's at the first entry point.
+    /// Creates a decoder, which opens a decoder of libavcodec at the first entry point.
     public init(_ configuration: DecoderConfiguration) { self.configuration = configuration }
 
     /// The render node that decodes; nil for software and before the first entry point.
@@ -89,7 +88,8 @@ public final class PictureDecoder {
     /// Whether pictures are being left out until the next entry point.
     public var isFrozen: Bool { if case .frozen = state { true } else { false } }
 
-    /// Whether that is because of a loss, not because the stream was interrupted or has ended.
+    /// Whether pictures are being left out because of a loss, not because the stream was interrupted or has
+    /// ended.
     public var isFrozenByLoss: Bool {
         if case .frozen(let number) = state { number >= 0 && number < .max } else { false }
     }
@@ -128,8 +128,8 @@ public final class PictureDecoder {
             let isUnrecovered = recovery?.hides(unit.role) == true
             let omission = isUnrecovered ? recovery?.omission : isHidden ? .withheld : nil
             let complaint = try send(unit, countedAs: omission)
-            // A picture that refers to missing ones is not a loss if the stream says so; the first correct
-            // one may refer, in name only, to pictures that its predecessors need.
+            // A picture that refers to missing ones is not a loss before a recovery point. The first correct
+            // picture may formally refer to pictures that only its predecessors need.
             let isExpected =
                 session?.lacksReferences == true
                 && (isUnrecovered || recovery != nil && unit.number == entryNumber)
@@ -141,8 +141,8 @@ public final class PictureDecoder {
         }
     }
 
-    /// Notes an access unit that arrived but cannot be decoded at all. Pictures that were held back then come
-    /// out: take them before the next access unit.
+    /// Records an access unit that arrived but cannot be decoded. Pictures held back then come out: take them
+    /// before the next access unit.
     /// - Parameter reason: what is wrong with it, in words.
     public func reject(because reason: String) {
         counters.received += 1
@@ -155,9 +155,10 @@ public final class PictureDecoder {
         }
     }
 
-    /// Skips an access unit. If others refer to it, everything up to the next entry point must be left out.
+    /// Skips an access unit. If other pictures may refer to it, everything up to the next entry point is left
+    /// out.
     public func skip(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) {
-        // Units that cannot be decoded anyway are counted as such, and decoded ones already have their
+        // Units that cannot be decoded have a counter for that, and anticipated ones already have their
         // picture.
         let isAnticipated = anticipated.map { $0.number == unit.number } ?? false
         guard unit.hasPicture, state != .waiting, !isFrozenByLoss, !isAnticipated else {
@@ -234,7 +235,7 @@ public final class PictureDecoder {
         if state == .following { state = .frozen(from: .max) }
     }
 
-    /// Discards pending pictures that are no longer wanted.
+    /// Discards all pending pictures.
     public func discard() {
         for session in [former, session] { counters.unplayed += session?.pending.removeAll() ?? 0 }
         drain()
@@ -244,7 +245,7 @@ public final class PictureDecoder {
 }
 
 extension PictureDecoder {
-    /// Whether an access unit was already decoded completely; otherwise a partial decoding is undone.
+    /// Returns whether an access unit was already decoded completely; if not, undoes a partial decoding.
     private func isSettled(_ unit: borrowing ReceivedAccessUnit) throws(DecoderError) -> Bool {
         guard let anticipated = anticipated.take(), anticipated.number == unit.number else { return false }
         if anticipated.hasPicture, anticipated.byteCount == unit.byteCount {
@@ -293,8 +294,8 @@ extension PictureDecoder {
         dropsLeading = unit.role.breaksSequence || state != .following || recovery != nil
         recovery = unit.isEntryPoint ? nil : recovery(at: unit, countedAs: omission(at: unit))
         if recovery != nil { history.forget() }
-        // A session that begins in the middle of a stream replaces one whose last pictures are still to come
-        // out.
+        // After a recovery point in a running stream, the last pictures of the former session are still to
+        // come out.
         let isOther = recovery != nil && state == .following
         let isUsable = session.map { $0.parameterSets == unit.parameterSets && $0.takes(unit) } ?? false
         if let session, !isOther, isUsable, !isGPULost, isFrozen || !session.isTainted {
@@ -328,14 +329,14 @@ extension PictureDecoder {
         return try DecoderSession(configuration, entry: unit, leastDelay: leastDelay(of: unit), on: nil)
     }
 
-    /// How many pictures were last held back in a stream that declares the same reordering.
+    /// The number of pictures last held back, if the stream still declares the same reordering.
     private func leastDelay(of unit: borrowing ReceivedAccessUnit) -> Int {
         guard let session, session.reordering == unit.reordering else { return 0 }
         return session.delay
     }
 
     /// - Parameter omission: nil for a picture that will be output.
-    /// - Returns: libavcodec's complaint.
+    /// - Returns: the complaint of libavcodec; nil if there is none.
     private func send(
         _ unit: borrowing ReceivedAccessUnit, countedAs omission: Omission?
     ) throws(DecoderError) -> String? {
@@ -357,14 +358,14 @@ extension PictureDecoder {
             expect(unit, countedAs: omission, of: session)
             return complaint
         }
-        // What a driver claims may not be true for this stream.
+        // The claims of a driver may be wrong for this stream.
         giveUpGPU(because: complaint)
         counters.lost += session.pending.removeAll()
         return try sendToSoftware(unit, countedAs: omission)
     }
 
-    /// Continues in software with the entry point that the GPU did not decode.
-    /// - Returns: libavcodec's complaint.
+    /// Decodes the entry point that the GPU did not decode in software.
+    /// - Returns: the complaint of libavcodec; nil if there is none.
     private func sendToSoftware(
         _ unit: borrowing ReceivedAccessUnit, countedAs omission: Omission?
     ) throws(DecoderError) -> String? {
@@ -393,8 +394,7 @@ extension PictureDecoder {
         if !isReplaced || lostCount > 0 { noteLoss("the GPU's driver is not responding") }
     }
 
-    /// Notes an access unit that a session accepted: a picture will come out of it, unless the stream itself
-    /// hides that.
+    /// Records an access unit that a session accepted: its picture will come out unless the stream hides it.
     private func expect(
         _ unit: borrowing ReceivedAccessUnit, countedAs omission: Omission?,
         of session: DecoderSession
@@ -425,7 +425,7 @@ extension PictureDecoder {
         gpu = nil
     }
 
-    /// Returns the picture, in memory, if it is to be output.
+    /// Returns a picture in memory; nil if it must not be output.
     private func admit(
         _ picture: consuming DecodedPicture, of session: DecoderSession
     ) throws(DecoderError) -> DecodedPicture? {
@@ -470,7 +470,7 @@ extension PictureDecoder {
         lastLoss = reason
     }
 
-    /// Notes a loss: the pictures from this access unit on, up to the next entry point, cannot be trusted.
+    /// Records a loss: pictures from this access unit up to the next entry point cannot be trusted.
     private func lose(from number: Int, _ reason: String) {
         noteLoss(reason)
         guard configuration.lossPolicy == .freeze else { return }
@@ -484,13 +484,12 @@ extension PictureDecoder {
         counters.frozen += session?.pending.removeAll(from: number) ?? 0
         history.forget()
         state = .frozen(from: number)
-        // What is held back for reordering came before the loss.
+        // Pictures held back for reordering came before the loss.
         session?.drain()
     }
 
-    /// Notes a complaint that came with a picture, or without one.
-    /// - Parameter number: the number of the picture that libavcodec marked as damaged; nil if it did not
-    ///   mark one.
+    /// Records a complaint that came with or without a picture.
+    /// - Parameter number: the number of the picture that libavcodec marked as damaged, if any.
     private func note(_ complaint: String, of number: Int?) {
         hasComplaint = true
         if let number {
@@ -512,7 +511,7 @@ extension PictureDecoder {
             return
         }
         guard reordering.declaredDepth != nil else {
-            // libavcodec itself holds back more from here on.
+            // libavcodec holds back more pictures from here on.
             lastLoss =
                 "a picture arrived after a later one, and the stream does not declare its order"
             return

@@ -1,17 +1,16 @@
 import Bitstream
 
-/// What the first slice of a picture states about its relation to other pictures.
+/// The relation of a picture to other pictures, from its first slice.
 public struct PictureRole: Sendable, Equatable {
     /// Whether decoding can begin here: an IDR picture, or one of H.265's other random access points (BLA, CRA).
     public var isEntryPoint = false
-    /// Where, according to the stream, pictures become correct if decoding begins here; nil if the stream
-    /// does not say.
+    /// Where pictures become correct if decoding begins here; nil if the stream does not declare that.
     public var recoveryPoint: RecoveryPoint?
-    /// Its place in output order among the pictures around it; nil if that can't be read.
+    /// Its place in output order among the pictures around it; nil if it cannot be read.
     public var order: Int?
     /// Whether no other picture refers to this one.
     public var isDisposable = false
-    /// Whether it is the second field of a frame whose first field is the previous access unit (H.264).
+    /// Whether this is the second field of a frame; the first field is the previous access unit (H.264).
     public var isSecondField = false
     /// Whether it may refer to pictures before the last random access point (RASL, H.265): it cannot be
     /// decoded if decoding begins there.
@@ -48,7 +47,7 @@ extension PictureRole {
                 case let (sequence?, picture?) = sets.inForce(
                     slice_pic_parameter_set_id: start.slice_pic_parameter_set_id)
             else { return }
-            // Pictures of higher sub-layers may refer to one to which its own sub-layer does not.
+            // Pictures of higher sub-layers may refer to a picture to which its sub-layer does not.
             isDisposable =
                 type.isSubLayerNonReference
                 && header.nuh_temporal_id_plus1 > sequence.sps_max_sub_layers_minus1
@@ -62,19 +61,19 @@ extension PictureRole {
 
 // MARK: Recovery points
 
-/// Determines which pictures are correct if decoding began at a recovery point.
+/// Determines the correct pictures if decoding began at a recovery point.
 ///
 /// Pictures before that point in output order may refer to pictures never decoded (H.264, D.2.8: leading
-/// pictures of an open GOP, and those that are still being refreshed; H.265, D.3.8).
+/// pictures of an open GOP, and pictures being refreshed; H.265, D.3.8).
 struct RecoveryPointTracker {
-    /// Why pictures that are not correct yet are not output.
+    /// The reason to count for pictures that are not correct yet.
     let omission: Omission
     private let codec: Codec
-    /// How many frames are still to be refreshed (H.264).
+    /// The number of frames still to be refreshed (H.264).
     private var framesLeft: Int
-    /// Pictures are correct from here on in output order; nil if that is not known yet.
+    /// The place in output order from which pictures are correct; nil if not known yet.
     private var order: Int?
-    /// The place in output order of the first of them in decoding order.
+    /// The place in output order of the first correct picture in decoding order.
     private var orderOfFirstRight: Int?
     private var isOver = false
     private var followsReference = false
@@ -91,7 +90,7 @@ struct RecoveryPointTracker {
         }
     }
 
-    /// Whether pictures become correct later than with another recovery point, which comes now.
+    /// Whether pictures become correct later than by another recovery point, in the current access unit.
     func isLater(than point: RecoveryPoint, at role: PictureRole) -> Bool {
         guard orderOfFirstRight == nil else { return false }
         switch codec {
@@ -114,7 +113,7 @@ struct RecoveryPointTracker {
         followsReference = !role.isDisposable
         guard let count = role.order else { return framesLeft == 0 }
         if framesLeft > 0 {
-            // So that no shown picture precedes a hidden one.
+            // No shown picture may precede a hidden one.
             order = max(order ?? .min, count &+ 1)
             return false
         }

@@ -1,7 +1,7 @@
 import CamPlatform
 import Glibc
 
-/// Which device nodes this process may open, and what to do if it may not.
+/// Determines which device nodes this process may open, and the remedy for one that it may not.
 struct DeviceAccess {
     let user: User
     let environment: RuntimeEnvironment
@@ -14,12 +14,12 @@ struct DeviceAccess {
     /// The beginning of every message about a camera that is in use.
     static let occupation = "in use by"
 
-    /// Nil if the node can be opened, or fails for another reason than permissions.
+    /// Returns the refusal and its remedy; nil if the node can be opened, or fails for another reason than
+    /// permissions.
     func refusal(of node: String, class deviceClass: String, module: String) -> (
         message: String, remedy: String
     )? {
-        // A driver may hang as soon as its node is opened, because that wakes the GPU; later checks detect
-        // that, too.
+        // A driver may hang in opening its node, which wakes the GPU. Later checks report that.
         let code = WatchedThread().run(patience: Self.patience) {
             let descriptor = open(node, O_RDWR | O_CLOEXEC | O_NONBLOCK)
             if descriptor < 0 { return errno }
@@ -37,7 +37,7 @@ struct DeviceAccess {
         _ code: Int32, of node: String, owningGroup: String?, class deviceClass: String, module: String
     ) -> (message: String, remedy: String)? {
         switch code {
-        // The file's permissions suffice, but the control group's do not.
+        // The permissions of the file suffice, but those of the control group do not.
         case EPERM where environment.service != nil:
             (
                 "\(Self.refusal) by the unit's DevicePolicy",
@@ -81,7 +81,7 @@ struct DeviceAccess {
 /// The user that this process runs as.
 struct User {
     let name: String
-    /// The groups that the process has.
+    /// The groups of the process.
     let groups: Set<String>
     /// The groups that the user will have after the next login.
     let enrolledGroups: Set<String>
@@ -93,7 +93,7 @@ struct User {
         let heldCount = Int(max(0, getgroups(Int32(held.count), &held)))
         var enrolled = [gid_t](repeating: 0, count: 256)
         var enrolledCount = Int32(enrolled.count)
-        // If there are more than fit, the first ones suffice.
+        // If there are more groups than fit, the first ones suffice.
         getgrouplist(name, getegid(), &enrolled, &enrolledCount)
         return User(
             name: name,

@@ -16,7 +16,7 @@ struct CameraCheck {
         return cameras + [absence(hasNodes: isBroken)].compactMap { $0 }
     }
 
-    /// Nil for nodes that are not cameras.
+    /// Returns the finding for a node; nil if the node is not a camera.
     private func finding(_ path: String) -> Finding? {
         if let refusal = deviceAccess.refusal(of: path, class: "char-video4linux", module: "videodev") {
             return Finding(.cameras, .broken, path, refusal.message, remedy: refusal.remedy)
@@ -44,7 +44,7 @@ struct CameraCheck {
         do throws(CaptureError) { return try Camera(path: path).isBusy } catch { return false }
     }
 
-    /// A camera from which a program streams. If that program is camrec, all is well.
+    /// The finding for a camera from which a program streams, which is fine if the program is camrec.
     static func busy(_ path: String, _ name: String, holder: String?) -> Finding {
         if let holder, holder.hasPrefix("camrec ") {
             return Finding(.cameras, .fine, path, "\(name); recorded by \(holder)")
@@ -54,7 +54,7 @@ struct CameraCheck {
             remedy: "close that program, or record with --wait")
     }
 
-    /// Why there may be no camera.
+    /// The finding if no camera works: why there may be none.
     func absence(hasNodes: Bool) -> Finding? {
         if hasNodes { return nil }
         let hidden = files.names(in: "/sys/class/video4linux").filter { $0.hasPrefix("video") }
@@ -73,7 +73,7 @@ struct CameraCheck {
             remedy: "plug one in; 'lsusb' lists what the machine sees")
     }
 
-    /// A USB interface of the video class (0e) without a driver.
+    /// The name of a USB interface of the video class (0e) without a driver.
     private var interfaceWithoutDriver: String? {
         let folder = "/sys/bus/usb/devices"
         return files.names(in: folder).first {
@@ -85,9 +85,9 @@ struct CameraCheck {
 
 // MARK: Microphones
 
-/// Checks every microphone: whether this user may record from it, and whether anything is heard.
+/// Checks every microphone: whether this user may record from it, and whether it delivers sound.
 ///
-/// A recording without sound needs none, so what is wrong here is a note.
+/// Problems are notes, because a recording needs no sound.
 struct MicrophoneCheck {
     let deviceAccess: DeviceAccess
 
@@ -139,7 +139,7 @@ struct MicrophoneCheck {
 
 // MARK: Encoders
 
-/// Checks every render node, its driver, and software.
+/// Checks every render node with its driver, and the software encoders.
 struct EncoderCheck {
     let files: MachineFiles
     let deviceAccess: DeviceAccess
@@ -176,7 +176,7 @@ struct EncoderCheck {
         }
         return Finding(
             .encoders, .broken, node, entry.hangs ? "its driver is not responding" : problem,
-            // A driver that hangs is installed.
+            // A driver that hangs is installed already.
             remedy: entry.hangs
                 ? "restart the machine, or use --encoder software"
                 : kernelDriver.flatMap(Self.package).map { "sudo apt install \($0)" })
@@ -198,7 +198,8 @@ struct EncoderCheck {
         node.split(separator: "/").last.flatMap { files.linkedName("/sys/class/drm/\($0)/device/driver") }
     }
 
-    /// Debian's and Ubuntu's package with the VA-API driver for a kernel driver; nil if none encodes.
+    /// The package of Debian and Ubuntu with the VA-API driver for a kernel driver; nil if no package has an
+    /// encoder.
     static func package(for kernelDriver: String) -> String? {
         switch kernelDriver {
         case "amdgpu", "radeon", "virtio-pci", "virtio_gpu": "mesa-va-drivers"

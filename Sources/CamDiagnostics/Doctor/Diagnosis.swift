@@ -1,6 +1,7 @@
-/// The results of `camrec doctor`: each part that a recording needs, and whether a recording would work.
+/// The result of `camrec doctor`: the state of each part that a recording needs, and whether a recording
+/// would work.
 public struct Diagnosis: Sendable, Encodable {
-    /// What would keep every recording from working.
+    /// The problem that prevents every recording.
     public enum Obstacle: String, Sendable, Encodable {
         case noCamera, noPermission, busy, noEncoder, noRoom
     }
@@ -9,14 +10,14 @@ public struct Diagnosis: Sendable, Encodable {
     public let findings: [Finding]
     /// Nil if a recording would work.
     public let obstacle: Obstacle?
-    /// Whether a thread hangs in a driver: normal cleanup when the process ends may then hang as well.
+    /// Whether a thread hangs in a driver. Normal cleanup at the end of the process may then hang, too.
     public let leavesThread: Bool
 
     private enum CodingKeys: CodingKey { case findings, obstacle }
 
     /// Checks this machine, as this process sees it.
     /// - Parameters:
-    ///   - folder: where recordings will go.
+    ///   - folder: the folder of future recordings.
     ///   - checkSettings: evaluates a settings file.
     public static func make(
         folder: String, checkSettings: @escaping (String) -> SettingsCheck
@@ -58,17 +59,17 @@ public struct Diagnosis: Sendable, Encodable {
 
 /// The result of one check.
 public struct Finding: Sendable, Equatable, Encodable {
-    /// The part of a recording that it concerns.
+    /// The part of a recording that a finding concerns.
     public enum Area: String, Sendable, Encodable, CaseIterable {
         case machine, cameras, microphones, encoders, services, disk
     }
 
-    /// How it is.
+    /// The severity of a finding.
     public enum Verdict: String, Sendable, Encodable {
         case fine
-        /// Worth knowing, but recording works.
+        /// Recording works, but the user should know this.
         case note
-        /// It does not work; another camera or encoder may.
+        /// The thing does not work; another camera or encoder may.
         case broken
     }
 
@@ -76,7 +77,7 @@ public struct Finding: Sendable, Equatable, Encodable {
     public let verdict: Verdict
     /// The thing: a device, a file, a folder.
     public let subject: String
-    /// How it is, and why, in one line.
+    /// The state with its cause, in one line.
     public let message: String
     /// The remedy: a command, or an instruction. Nil if nothing needs to be fixed.
     public let remedy: String?

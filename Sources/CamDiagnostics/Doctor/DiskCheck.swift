@@ -1,9 +1,9 @@
 import CamPlatform
 import Glibc
 
-/// Checks the folders that recordings go to.
+/// Checks the free space of the folders for recordings.
 enum DiskCheck {
-    /// Where the service's recordings go.
+    /// The folder for recordings of the service.
     private static let serviceFolder = "/var/lib/camrec"
     private static let least = 16 << 20
     private static let comfortable = 1 << 30
@@ -13,7 +13,7 @@ enum DiskCheck {
         return [finding(folder, isNeeded: true)] + serviceFolder.map { finding($0, isNeeded: false) }
     }
 
-    /// - Parameter isNeeded: whether a recording needs it.
+    /// - Parameter isNeeded: whether a recording needs the folder.
     private static func finding(_ folder: String, isNeeded: Bool) -> Finding {
         guard let space = Volume(folder: folder).space else {
             return Finding(

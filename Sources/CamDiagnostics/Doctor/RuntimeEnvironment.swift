@@ -1,11 +1,11 @@
 import CamPlatform
 import Glibc
 
-/// The environment of this process, as far as it may hide devices.
+/// The parts of the environment of this process that may hide devices.
 struct RuntimeEnvironment {
     /// The container's name, such as `docker`; nil outside containers.
     let container: String?
-    /// The system service that it is part of.
+    /// The system service of this process; nil outside services.
     let service: String?
     let hasSysfs: Bool
     let hasUdev: Bool
@@ -14,7 +14,7 @@ struct RuntimeEnvironment {
     init(_ files: MachineFiles) {
         container = Self.container(files)
         service = Self.service(files)
-        // A path that a unit makes inaccessible is an empty folder.
+        // A path that a unit makes inaccessible looks like an empty folder.
         hasSysfs = !files.names(in: "/sys/class").isEmpty
         hasUdev = files.exists("/run/udev/data")
         // /proc/sys is hidden in many sandboxes.
@@ -28,8 +28,7 @@ struct RuntimeEnvironment {
         system = "Linux \(release), \(distribution ?? "unknown distribution")"
     }
 
-    /// What container managers leave for the processes inside: systemd's Container Interface, and the marks of
-    /// Docker and Podman.
+    /// The name of the container, from systemd's Container Interface and from files of Docker and Podman.
     private static func container(_ files: MachineFiles) -> String? {
         if files.exists("/.dockerenv") { return "docker" }
         if files.exists("/run/.containerenv") { return "podman" }
@@ -39,7 +38,8 @@ struct RuntimeEnvironment {
         return said.flatMap { $0.isEmpty ? nil : String($0) }
     }
 
-    /// From the control group's path (cgroups(7)): `0::/system.slice/camrec@door.service`.
+    /// The name of the service, from the path of the control group (cgroups(7)):
+    /// `0::/system.slice/camrec@door.service`.
     private static func service(_ files: MachineFiles) -> String? {
         let group = files.text("/proc/self/cgroup")?.split(separator: "\n").last
         guard let group, group.contains("/system.slice/") else { return nil }
@@ -79,8 +79,7 @@ struct RuntimeEnvironment {
 
 // MARK: Files of the kernel and the distribution
 
-/// The files in which the kernel and the distribution describe the machine, below a root that only tests
-/// change.
+/// The files in which the kernel and the distribution describe the machine. Only tests change their root.
 struct MachineFiles {
     /// Without a trailing slash.
     var root = ""

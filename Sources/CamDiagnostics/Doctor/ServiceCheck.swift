@@ -2,13 +2,13 @@ import CamPlatform
 
 /// The result of evaluating a settings file.
 public enum SettingsCheck: Sendable {
-    /// Nil for the first camera.
+    /// The settings are valid; `device` is nil for the first camera.
     case sound(device: String?)
-    /// In the order of its lines.
+    /// The settings have problems, in the order of lines.
     case wrong([SettingsProblem])
 }
 
-/// Checks what `scripts/install` installs, and each camera's settings.
+/// Checks the files that `scripts/install` installs, and the settings of each camera.
 struct ServiceCheck {
     let files: MachineFiles
     let checkSettings: (String) -> SettingsCheck
@@ -40,7 +40,7 @@ struct ServiceCheck {
         return settings.map(finding)
     }
 
-    /// An example of a camera's settings, where it was installed; in a checkout otherwise.
+    /// The path of the example settings of a camera, installed or in a checkout.
     private var example: String {
         let name = "examples/camera.conf"
         return ["/usr/local/share/doc/camrec", "/usr/share/doc/camrec"].lazy

@@ -5,27 +5,27 @@ import CamPlatform
 import Capture
 import Encoder
 
-/// How an encoder performed on test pictures.
+/// The performance of an encoder with test pictures.
 public struct EncoderTrial: Sendable, Codable {
     /// `H.264` or `H.265`.
     public let codec: String
     /// The render node; nil for software.
     public let node: String?
-    /// The encoder that was opened, and its settings.
+    /// The opened encoder with its settings.
     public let encoder: String?
     public let driver: String?
     public let result: Result?
     /// Why there is no result.
     public let problem: String?
 
-    /// What was measured.
+    /// The measurements.
     public struct Result: Sendable, Codable {
         public let pictures: Int
-        /// How many of them could be decoded.
+        /// The number of pictures that could be decoded.
         public let decoded: Int
-        /// Pictures a second, one after another, as fast as possible.
+        /// Pictures a second, encoded one after another as fast as possible.
         public let framesPerSecond: Double
-        /// From a picture to its access unit, in milliseconds.
+        /// The median time from a picture to its access unit, in milliseconds.
         public let medianLatency: Double
         public let percentile99Latency: Double
         /// Peak signal-to-noise ratio of luma over all pictures, in dB; nil if they are identical.
@@ -40,14 +40,14 @@ public struct EncoderTrial: Sendable, Codable {
         public let peakBitRate: Int
         /// The window's length.
         public let rateWindowSeconds: Double
-        /// Whether average and fullest window are within the encoder's promise.
+        /// Whether average and fullest window are within the promise of the encoder.
         public let holdsRates: Bool
     }
 
     /// The rate requested of every encoder, in bits per second.
     private static let bitRate = 4_000_000
 
-    /// This machine's render nodes, then nil for software.
+    /// The render nodes of this machine, then nil for software.
     public static var nodes: [String?] { RenderNode.all() + [nil] }
 
     /// Creates a trial that failed.
@@ -66,10 +66,10 @@ public struct EncoderTrial: Sendable, Codable {
         (self.result, self.problem) = (result, problem)
     }
 
-    /// Runs a trial. A driver may hang meanwhile, or end the process.
+    /// Runs a trial. A driver may hang, or end the process.
     /// - Parameters:
     ///   - node: nil for software.
-    ///   - seconds: of pictures, at least one.
+    ///   - seconds: the length of the test stream, at least 1.
     ///   - progress: called for each picture that goes in or comes out.
     public static func run(
         node: String?, codec: Codec, size: PictureSize, frameRate: FrameRate, seconds: Int,

@@ -6,19 +6,19 @@ import Decoder
 import Encoder
 import Glibc
 
-/// One pass of the trial's pictures through an encoder, and back through a software decoder.
+/// One pass of the test pictures through an encoder, and back through a software decoder.
 final class TrialRun {
     /// The measurements.
     struct Measurement {
         var pictureCount = 0
         var decodedCount = 0
         var byteCount = 0
-        /// Bits in the fullest window, and the encoder's promise for it.
+        /// The bits in the fullest window, and the promise of the encoder for it.
         var largestWindow = 0
         var promise: RatePromise?
-        /// The time that the encoder took for all pictures.
+        /// The time of the encoder for all pictures.
         var duration = Duration.zero
-        /// From each picture to its access unit.
+        /// The time from each picture to its access unit.
         var latencies: [Duration] = []
         var squaredError = 0.0
         var sampleCount = 0
@@ -33,7 +33,7 @@ final class TrialRun {
     private let encoder: any PictureEncoder
     private let gatherer: AccessUnitGatherer
     private let decoder: PictureDecoder
-    /// When each picture was given to the encoder; by its number.
+    /// The time at which each picture went to the encoder, by number.
     private var starts: [Instant] = []
     private var measurement = Measurement()
     private var rate: SlidingBitRate
@@ -51,7 +51,7 @@ final class TrialRun {
         original = [UInt8](repeating: 0, count: pictures.format.size.width * pictures.format.size.height)
     }
 
-    /// Encodes pictures one by one, and compares each with its decoded form.
+    /// Encodes pictures one by one, and compares each with the decoded picture.
     func measure(count: Int, keyframeInterval: Int, progress: () -> Void) throws -> Measurement {
         for number in 0..<count {
             let buffer = pictures.buffer(number)
@@ -74,7 +74,7 @@ final class TrialRun {
         return measurement
     }
 
-    /// - Parameter start: when the encoder was called.
+    /// - Parameter start: the time of the call of the encoder.
     private func takeUnits(since start: Instant, _ progress: () -> Void) throws {
         var start = start
         progress()
@@ -89,7 +89,7 @@ final class TrialRun {
                 measurement.latencies.append(now - starts[unit.frameNumber])
             }
             try unit.withUnsafeBytes { try gatherer.gather($0.bytes, decode) }
-            // Time for decoding does not count as the encoder's.
+            // The time for decoding does not count.
             start = .now
         }
         measurement.duration += .now - start
@@ -125,19 +125,19 @@ final class TrialRun {
 
 // MARK: Test pictures
 
-/// The pictures of an encoder trial: a moving texture with new noise in every picture, so that they can use
-/// up any bit rate. Each can be regenerated, to compare it with the decoded one.
+/// The pictures of an encoder trial: a moving texture with new noise in every picture, which can use up any
+/// bit rate. Each picture can be drawn again for comparison with the decoded one.
 struct TrialPictures {
     let format: PictureFormat
     private let pool: PixelBufferPool
     private let width: Int
     private let height: Int
-    /// Random bytes for a picture's size and one more row.
+    /// Random bytes for the size of a picture and one more row.
     private let texture: [UInt8]
 
-    /// Luma samples between a picture's texture and the next one's.
+    /// The shift of the texture from one picture to the next, in luma samples.
     private static let step = 3
-    /// The offset, a prime, at which each picture's noise begins relative to the previous one's.
+    /// The offset of the noise from one picture to the next, a prime.
     private static let noiseStep = 7919
 
     init(size: PictureSize, frameRate: FrameRate) throws(CaptureError) {
@@ -159,7 +159,7 @@ struct TrialPictures {
         }
     }
 
-    /// Returns a picture for an encoder. The previous one must have been destroyed.
+    /// Returns a picture for an encoder. Precondition: the previous picture was destroyed.
     func buffer(_ number: Int) -> PixelBuffer {
         let memory = pool.memory(ofBuffer: 0, plane: 0)
         drawLuma(number, into: memory)
@@ -171,7 +171,7 @@ struct TrialPictures {
             timestamp: .start + format.frameRate.time(ofFrame: number))
     }
 
-    /// Draws a picture's luma samples, row after row, into memory with room for them.
+    /// Draws the luma samples of a picture, row by row, into memory with room for them.
     func drawLuma(_ number: Int, into picture: UnsafeMutableRawBufferPointer) {
         let noise = number * Self.noiseStep % (width * height)
         let shift = number * Self.step % (8 * width)
@@ -179,7 +179,7 @@ struct TrialPictures {
             for row in 0..<height {
                 for column in 0..<width {
                     let place = row * width + column
-                    // Blocks of 16 of the texture, smooth within, and noise of 4 bits.
+                    // Blocks of 16x16 samples with a value of the texture, and noise of 4 bits.
                     let block = (row / 16) * width + (column + shift) / 16
                     let grain = place + noise < texture.count ? place + noise : place + noise - texture.count
                     picture[place] = 48 + texture[block] / 2 + texture[grain] / 16

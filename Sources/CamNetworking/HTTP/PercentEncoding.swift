@@ -1,6 +1,6 @@
 /// Characters in a URL that are written as `%` and two digits (RFC 3986, 2.1).
 public enum PercentEncoding {
-    /// Replaces `%40` and the like. Nil if one is malformed.
+    /// Decodes escapes such as `%40`. Nil if an escape is malformed or stands for a control character.
     public static func decoded(_ text: Substring) -> String? {
         var (bytes, rest) = ([UInt8](), text.utf8[...])
         while let byte = rest.popFirst() {
@@ -26,10 +26,10 @@ public enum PercentEncoding {
 public struct FormBody: Hashable, Sendable {
     private let fields: [String: String]
 
-    /// More than any form here has.
+    /// The most fields; more than any form of camweb has.
     private static let mostFields = 16
 
-    /// Reads a body; nil if it is not a form: a name twice, too many fields, an escape that is none, or bytes that are not
+    /// Reads a body. Nil for a duplicate name, too many fields, a malformed escape, or text that is not
     /// UTF-8.
     public init?(_ bytes: some Collection<UInt8>) {
         var fields: [String: String] = [:]
@@ -50,7 +50,7 @@ public struct FormBody: Hashable, Sendable {
         self.fields = fields
     }
 
-    /// A field's value; nil if the form has no such field.
+    /// The value of a field; nil if the form has no such field.
     public subscript(name: String) -> String? { fields[name] }
 
     private static func decoded(_ text: some Collection<UInt8>) -> String? {

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Reads the header Host: `HOST[:PORT]`.
+/// Reads the header `Host`: `HOST[:PORT]`.
 public enum HostHeader {
     /// Returns the host, IPv6 in brackets; nil if the port is not a number.
     public static func host(of authority: String) -> String? {
@@ -15,14 +15,14 @@ public enum HostHeader {
 
 // MARK: X-Forwarded-For
 
-/// Reads what a reverse proxy says of its client, in the header `X-Forwarded-For`.
+/// Reads the client address that a reverse proxy adds, in the header `X-Forwarded-For`.
 public enum ForwardedFor {
-    /// The longest number of an IPv6 address, with its zone.
+    /// The longest IPv6 address with a zone, in bytes.
     private static let longestAddress = 64
 
-    /// Returns the address that the nearest proxy saw: the last one, since a client may have sent the others itself. Nil if
+    /// Returns the last address, which the nearest proxy saw; the client may have made up the others. Nil if
     /// there is none.
-    /// - Parameter headers: the values of the request's X-Forwarded-For headers.
+    /// - Parameter headers: the values of all `X-Forwarded-For` headers of the request.
     public static func client(in headers: [String]) -> String? {
         guard
             let last = headers.last?.utf8.split(
@@ -39,13 +39,13 @@ public enum ForwardedFor {
 
 // MARK: Cookie
 
-/// Reads cookies that a browser sends (RFC 6265, 4.2.1).
+/// Reads cookies in the header `Cookie` (RFC 6265, 4.2.1).
 public enum CookieHeader {
-    /// The most cookies that are looked at.
+    /// The most cookies to read in a header.
     private static let mostCookies = 64
 
-    /// Returns the value of the first cookie of a name; nil if there is none.
-    /// - Parameter headers: the values of the request's Cookie headers.
+    /// Returns the value of the first cookie with a name; nil if there is none.
+    /// - Parameter headers: the values of all `Cookie` headers of the request.
     public static func value(of name: String, in headers: [String]) -> String? {
         for header in headers {
             for pair in header.utf8.split(separator: UInt8(ascii: ";"), maxSplits: mostCookies) {
@@ -62,16 +62,16 @@ public enum CookieHeader {
 
 // MARK: Authorization
 
-/// User and password as players and Prometheus send them, in the header `Authorization` (RFC 7617).
+/// User and password in the header `Authorization`, as players and Prometheus send them (RFC 7617).
 public struct BasicCredentials: Hashable, Sendable {
     public let user: String
     public let password: String
 
     private static let scheme = "basic "
-    /// More than any user and password that camweb takes.
+    /// More than any user and password that camweb accepts.
     private static let longestHeader = 1024
 
-    /// Reads the header's value; nil if it is of another scheme, or damaged.
+    /// Reads the value of the header; nil if it has another scheme or is damaged.
     public init?(_ header: String) {
         guard header.utf8.count <= Self.longestHeader,
             header.prefix(Self.scheme.count).lowercased() == Self.scheme,
@@ -79,7 +79,7 @@ public struct BasicCredentials: Hashable, Sendable {
             let text = String(validating: bytes, as: UTF8.self),
             let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
         else { return nil }
-        // On bytes: as a character, a colon may have an accent.
+        // Splits bytes, not characters: a colon with a combining accent is another character.
         user = String(decoding: text.utf8[..<colon], as: UTF8.self)
         password = String(decoding: text.utf8[text.utf8.index(after: colon)...], as: UTF8.self)
     }
@@ -87,9 +87,9 @@ public struct BasicCredentials: Hashable, Sendable {
 
 // MARK: Range
 
-/// The part of a file that a request asks for (RFC 9110, 14.1.2).
+/// The part of a file that a request wants, by the header `Range` (RFC 9110, 14.1.2).
 public enum ByteRange: Hashable, Sendable {
-    /// All of it: the request has no range, several, or one that is malformed.
+    /// The whole file: the request has no range, several ranges, or a malformed one.
     case whole
     /// These bytes.
     case part(Range<Int>)
@@ -98,7 +98,7 @@ public enum ByteRange: Hashable, Sendable {
 
     /// - Parameters:
     ///   - header: the value of `Range`.
-    ///   - count: the file's bytes.
+    ///   - count: the size of the file in bytes.
     public init(_ header: String, of count: Int) {
         self = .whole
         guard header.lowercased().hasPrefix("bytes=") else { return }
@@ -115,7 +115,7 @@ public enum ByteRange: Hashable, Sendable {
         }
     }
 
-    /// Nil for anything but digits; a number that is too large is larger than any file.
+    /// Nil for anything but digits. A number beyond `Int` counts as larger than any file.
     private static func number(_ text: Substring) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int(text) ?? .max

@@ -1,20 +1,21 @@
-/// Where a stream is published: `rtsp://[USER[:PASSWORD]@]HOST[:PORT]/PATH` (RFC 2326, 3.2), or `rtsps://` for TLS.
+/// The URL to which a stream is published: `rtsp://[USER[:PASSWORD]@]HOST[:PORT]/PATH` (RFC 2326, 3.2), or
+/// `rtsps://` for TLS.
 public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
     /// The URL schemes.
     public static let schemes = ["rtsp", "rtsps"]
 
-    /// Whether the connection is encrypted, to a server that proves who it is.
+    /// Whether the connection is encrypted and the identity of the server verified.
     public let isEncrypted: Bool
-    /// The server.
+    /// The host and port of the server.
     public let server: SocketAddress
-    /// Who publishes; nil if the server is not told.
+    /// The user in the URL; nil if it has none.
     public let user: String?
     /// The password in the URL; nil if it has none.
     public let password: String?
-    /// From the first slash on, as it was given: the stream's name on the server.
+    /// The path with its first slash, as given: the name of the stream on the server.
     let path: String
 
-    /// Reads a URL, which must have a path. An @ in the path must be written as %40: in
+    /// Reads a URL, which must have a path. An @ in the path must be escaped as %40: in
     /// `rtsp://USER:1/2@HOST/PATH` a password with a slash would be taken for a port and a path, and shown.
     public init(_ text: String) throws(AddressFlaw) {
         guard let colon = text.firstRange(of: "://"),
@@ -42,14 +43,14 @@ public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
         user = name
         if parts.count == 2 {
             guard let secret = PercentEncoding.decoded(parts[1]) else { throw .user }
-            // Nobody's password is empty: it comes from elsewhere.
+            // An empty password means that it comes from elsewhere.
             password = secret.isEmpty ? nil : secret
         } else {
             password = nil
         }
     }
 
-    /// As registered with IANA.
+    /// The ports registered with IANA.
     private static func defaultPort(isEncrypted: Bool) -> UInt16 { isEncrypted ? 322 : 554 }
 
     private static func server(
@@ -60,7 +61,7 @@ public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
         return try SocketAddress(withPort: hasPort ? text : "\(text):\(defaultPort)")
     }
 
-    /// Whether what follows a question mark has a secret, to go by the names there: MediaMTX's `pass` and `jwt`, say.
+    /// Whether the query has a secret, judging by its names, such as `pass` and `jwt` of MediaMTX.
     public var hasSecretInQuery: Bool {
         path.split(separator: "?", maxSplits: 1).dropFirst().joined().split(separator: "&").contains { part in
             Self.secretNames.contains(part.prefix { $0 != "=" }.lowercased())
@@ -75,7 +76,7 @@ public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
     /// The URL for requests: without user and password.
     var url: String { place + path }
 
-    /// The URL for messages: without user and password, nor what follows a question mark, which may be secret as well.
+    /// The URL for messages: without user, password and query, which may have a secret, too.
     public var description: String { place + path.prefix { $0 != "?" } }
 
     private var place: String {

@@ -1,11 +1,11 @@
 import CFFmpeg
 
-/// Proves to a server that one knows a password (RFC 7617, RFC 7616, RFC 2617).
+/// Proves the knowledge of a password to a server (RFC 7617, RFC 7616, RFC 2617).
 struct RTSPAuthorization {
     private let user: String
     private let password: String
     private let scheme: Scheme
-    /// How often the server's nonce was used.
+    /// How often the nonce of the server was used.
     private var useCount = 0
 
     private enum Scheme {
@@ -26,7 +26,7 @@ struct RTSPAuthorization {
         case md5 = "MD5"
         case sha256 = "SHA-256"
 
-        /// libavutil's name for it.
+        /// The name of the algorithm in libavutil.
         var libraryName: String {
             switch self {
             case .md5: "MD5"
@@ -35,9 +35,9 @@ struct RTSPAuthorization {
         }
     }
 
-    /// Chooses the strongest scheme that a server offers: SHA-256, MD5, and only then the password itself.
+    /// Chooses the strongest scheme that a server offers: SHA-256, then MD5, then the plain password.
     /// - Parameter challenges: the `WWW-Authenticate` headers.
-    /// - Returns: nil if none of them is known.
+    /// - Returns: nil if no scheme is known.
     init?(challenges: [String], user: String, password: String) {
         let challenges = challenges.flatMap(Self.split)
         let digests = challenges.compactMap(Self.digest)
@@ -84,7 +84,7 @@ struct RTSPAuthorization {
         text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
     }
 
-    /// In hexadecimal; empty without memory, which no server accepts.
+    /// Returns a hash in hexadecimal. If memory runs out it is empty, which no server accepts.
     private static func hash(_ text: String, _ algorithm: Algorithm) -> String {
         var context: OpaquePointer?
         defer { av_hash_freep(&context) }
@@ -97,7 +97,7 @@ struct RTSPAuthorization {
         return sum.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
-    /// Whether a server rejects a proof only because its nonce is too old (RFC 7616, 3.3).
+    /// Whether a server rejects a proof only because of an expired nonce (RFC 7616, 3.3).
     static func isStale(_ challenges: [String]) -> Bool {
         challenges.flatMap(split).contains { challenge in
             let words = challenge.split(separator: " ", maxSplits: 1)
@@ -105,7 +105,7 @@ struct RTSPAuthorization {
         }
     }
 
-    /// Splits a header, which may have several challenges (RFC 7235, 4.1): each begins with a word before a space.
+    /// Splits a header into challenges (RFC 7235, 4.1), each of which begins with a word before a space.
     private static func split(_ header: String) -> [String] {
         var (parts, isQuoted) = ([""], false)
         for character in header {
@@ -127,7 +127,7 @@ struct RTSPAuthorization {
         }
     }
 
-    /// Reads a challenge; nil if it is none of a known kind.
+    /// Reads a digest challenge; nil for any other.
     private static func digest(_ challenge: String) -> Digest? {
         guard challenge.lowercased().hasPrefix("digest ") else { return nil }
         let fields = fields(of: challenge.dropFirst("digest ".count))
@@ -141,7 +141,7 @@ struct RTSPAuthorization {
             algorithm: algorithm)
     }
 
-    /// Reads `name=value, name="value"`. Quoted values are kept as they are between the quotes.
+    /// Reads `name=value, name="value"`. The text between quotes is kept unchanged.
     private static func fields(of text: Substring) -> [String: String] {
         var (fields, rest) = ([String: String](), text)
         while let equals = rest.firstIndex(of: "=") {
@@ -160,7 +160,7 @@ struct RTSPAuthorization {
 // MARK: Base 64
 
 extension Array where Element == UInt8 {
-    /// In base 64 (RFC 4648, 4).
+    /// The bytes in base 64 (RFC 4648, 4).
     package var base64: String {
         var text = [CChar](repeating: 0, count: (count + 2) / 3 * 4 + 1)
         av_base64_encode(&text, Int32(clamping: text.count), self, Int32(clamping: count))

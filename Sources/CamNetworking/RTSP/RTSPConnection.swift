@@ -1,12 +1,13 @@
 import CamPlatform
 import Glibc
 
-/// Requests and their responses on a connection to an RTSP server (RFC 2326). Used by one thread.
+/// Exchanges requests and responses with an RTSP server (RFC 2326). Used by one thread.
 ///
-/// A response is trusted with no size: its head and body are bounded, and so is the time for all of them.
+/// The server is not trusted: the sizes of a head and a body are bounded, and so is the time for all
+/// requests.
 struct RTSPConnection: ~Copyable {
     private let socket: Socket
-    /// What encrypts; nil if nothing does.
+    /// The TLS relay; nil if the connection is not encrypted.
     let relay: Relay?
     private let address: RTSPAddress
     private let password: String?
@@ -14,22 +15,22 @@ struct RTSPConnection: ~Copyable {
     private let timeout: Duration
     private let deadline: Instant
     private var sequence = 0
-    /// Nil until the server has asked for the password.
+    /// Nil until the server asks for the password.
     private var authorization: RTSPAuthorization?
-    /// Bytes received and not read yet.
+    /// Bytes received but not read yet.
     private var pending: [UInt8] = []
 
-    /// Of every response.
+    /// The beginning of every response.
     private static let beginning = Array("RTSP/".utf8)
     private static let longestHead = 16 << 10
     private static let longestBody = 64 << 10
 
     /// Connects.
     /// - Parameters:
-    ///   - password: for the address's user; nil to use none.
-    ///   - trust: who may vouch for an encrypted connection's server; nil for none.
+    ///   - password: the password for the user in the address; nil to use none.
+    ///   - trust: the certificates that verify the server of an encrypted connection; nil for none.
     ///   - timeout: for connecting, for encryption and for all requests, each.
-    ///   - patience: how long until a server is given up that reads nothing.
+    ///   - patience: the time after which a server that reads nothing counts as gone.
     static func connect(
         to address: RTSPAddress, password: String?, trust: TLSTrust?, timeout: Duration, patience: Duration,
         interruption: Interruption
@@ -54,7 +55,7 @@ struct RTSPConnection: ~Copyable {
     /// Ends the exchange, and returns the socket.
     consuming func finish() -> Socket { socket }
 
-    /// Returns the bytes of the next request, to be sent later.
+    /// Returns the bytes of the next request, without sending them.
     /// - Parameter headers: without `CSeq`, `Authorization` and `Content-Length`.
     mutating func makeRequest(
         _ method: String, _ url: String, _ headers: [(name: String, value: String)], body: String = ""
@@ -66,8 +67,8 @@ struct RTSPConnection: ~Copyable {
         return RTSPRequest(method: method, url: url, sequence: sequence, headers: all, body: body).bytes
     }
 
-    /// Asks the server for something, again with the password if the server asks for that.
-    /// - Returns: the response, whose status says that the server agrees.
+    /// Sends a request, and repeats it with the password if the server asks for one.
+    /// - Returns: the response, with a status of success.
     mutating func ask(
         _ method: String, _ url: String, _ headers: [(name: String, value: String)], body: String = ""
     ) throws(NetworkError) -> RTSPResponse {
@@ -84,7 +85,7 @@ struct RTSPConnection: ~Copyable {
         return response
     }
 
-    /// Returns the server's words, or nothing if they have a secret in them: some quote the request.
+    /// Returns the words of the server, or nothing if they contain a secret: some servers quote the request.
     private func harmless(_ words: String) -> String {
         let query = address.url.split(separator: "?", maxSplits: 1).dropFirst().joined()
         let account = address.user.map { Array("\($0):\(password ?? "")".utf8).base64 }
@@ -94,7 +95,7 @@ struct RTSPConnection: ~Copyable {
 
     private mutating func readChallenge(_ response: RTSPResponse) throws(NetworkError) {
         let challenges = response.all("www-authenticate")
-        // A number that proves something once may have become too old meanwhile.
+        // The nonce may have expired.
         guard authorization == nil || RTSPAuthorization.isStale(challenges)
         else { throw NetworkError(.wrongPassword, address: "\(address)") }
         guard let user = address.user, let password else {
@@ -113,7 +114,7 @@ struct RTSPConnection: ~Copyable {
         try send(request)
         while true {
             guard let response = try receive() else { continue }
-            // A response to something else is none of ours, and one that announces another is none yet.
+            // Skips responses to other requests, and informational ones that announce another response.
             let isOurs = response["cseq"].map { Int($0) == sequence } ?? true
             if isOurs, response.status >= 200 { return response }
         }
@@ -131,7 +132,7 @@ struct RTSPConnection: ~Copyable {
         }
     }
 
-    /// - Returns: nil for a request of the server's, which need not be answered before the stream begins.
+    /// - Returns: nil for a request by the server, which need not be answered before the stream begins.
     private mutating func receive() throws(NetworkError) -> RTSPResponse? {
         try skipPackets()
         let head = RTSPHead(try receiveHead())
@@ -184,7 +185,7 @@ struct RTSPConnection: ~Copyable {
     private mutating func receiveMore() throws(NetworkError) {
         var room = [UInt8](repeating: 0, count: 4096)
         while true {
-            // Also where the socket never runs empty.
+            // Checked also if the socket never runs empty.
             guard Instant.now < deadline else { throw timeoutError }
             guard !interruption.isRaised else { throw NetworkError(.interrupted, address: "\(address)") }
             switch room.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
@@ -208,7 +209,7 @@ struct RTSPConnection: ~Copyable {
         }
     }
 
-    /// Whether what the server has begun to say is no response.
+    /// Whether the bytes from the server are not the beginning of a response.
     private var speaksAnotherProtocol: Bool {
         !pending.isEmpty && !pending.starts(with: Self.beginning.prefix(pending.count))
     }
@@ -234,7 +235,7 @@ struct RTSPRequest {
     let headers: [(name: String, value: String)]
     let body: String
 
-    /// What goes over the connection.
+    /// The bytes to send.
     var bytes: [UInt8] {
         var lines = ["\(method) \(url) RTSP/1.0", "CSeq: \(sequence)", "User-Agent: camrec"]
         lines += headers.map { "\($0.name): \($0.value)" }
@@ -245,14 +246,14 @@ struct RTSPRequest {
 
 // MARK: Responses
 
-/// A server's answer to a request (RFC 2326, 7).
+/// The response of a server to a request (RFC 2326, 7).
 struct RTSPResponse {
     let status: Int
     /// The server's words for the status.
     let reason: String
     private let head: RTSPHead
 
-    /// Nil if the message is no response.
+    /// Nil if the message is not a response.
     init?(_ head: RTSPHead) {
         let parts = head.firstLine.split(separator: " ", maxSplits: 2)
         guard parts.count >= 2, parts[0].hasPrefix("RTSP/1."), parts[1].count == 3,
@@ -269,7 +270,7 @@ struct RTSPResponse {
     /// Every header of a name in lower case.
     func all(_ name: String) -> [String] { head.all(name) }
 
-    /// What goes into a message: one line of text, not too long.
+    /// A short line of plain text, for messages.
     private static func printable(_ text: Substring) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(80).filter { (" "..."~").contains($0) }))
     }
@@ -277,16 +278,16 @@ struct RTSPResponse {
 
 // MARK: Heads of messages
 
-/// What precedes the body of a message in RTSP (RFC 2326, 4): the first line, and the headers.
+/// The part of an RTSP message before the body (RFC 2326, 4): the first line and the headers.
 struct RTSPHead {
-    /// Says what the message is.
+    /// The request line or status line.
     let firstLine: String
     /// Names in lower case, in the order of arrival.
     let headers: [(name: String, value: String)]
 
     /// - Parameter bytes: without the empty line at the end.
     init(_ bytes: some Sequence<UInt8>) {
-        // By bytes: as a character, the end of a line is another than its parts.
+        // Splits bytes, not characters: CR LF is a single character.
         var lines = Array(bytes).split(separator: UInt8(ascii: "\n"))
             .map { String(decoding: $0.last == 13 ? $0.dropLast() : $0, as: UTF8.self) }[...]
         firstLine = lines.popFirst() ?? ""
@@ -306,7 +307,7 @@ struct RTSPHead {
     /// Every header of a name in lower case.
     func all(_ name: String) -> [String] { headers.filter { $0.name == name }.map(\.value) }
 
-    /// The number of bytes that follow; nil if it is not a number.
+    /// The number of bytes in the body; nil if the header is malformed.
     var bodyLength: Int? {
         guard let text = self["content-length"] else { return 0 }
         return UInt32(text).map(Int.init)

@@ -1,20 +1,20 @@
 import CamPlatform
 
-/// A stream that an RTSP server has agreed to take over a TCP connection (RFC 2326, 10.12).
+/// A stream that an RTSP server has agreed to receive over a TCP connection (RFC 2326, 10.12).
 public struct RTSPPublication: ~Copyable {
     private let socket: Socket
-    /// What encrypts; nil if nothing does.
+    /// The TLS relay; nil if the connection is not encrypted.
     public let relay: Relay?
     /// The request that ends the stream.
     public let farewell: [UInt8]
 
     /// Connects, and announces the stream.
     /// - Parameters:
-    ///   - description: in SDP (RFC 8866), with the streams that `controls` name in it.
-    ///   - password: for the address's user; nil to use none.
-    ///   - trust: who may vouch for an encrypted connection's server; nil for none.
+    ///   - description: the session in SDP (RFC 8866), with the streams that `controls` names.
+    ///   - password: the password for the user in the address; nil to use none.
+    ///   - trust: the certificates that verify the server of an encrypted connection; nil for none.
     ///   - timeout: for connecting, not including the name service, for encryption and for all requests, each.
-    ///   - patience: how long until a server is given up that reads nothing.
+    ///   - patience: the time after which a server that reads nothing counts as gone.
     ///   - interruption: ends the wait.
     public init(
         to address: RTSPAddress, description: String, controls: [String], password: String?, trust: TLSTrust?,
@@ -31,7 +31,7 @@ public struct RTSPPublication: ~Copyable {
             let transport = ("Transport", "RTP/AVP/TCP;unicast;interleaved=\(channels);mode=record")
             let setup = try connection.ask(
                 "SETUP", "\(url)/\(control)", [transport] + (session.map { [("Session", $0)] } ?? []))
-            // What follows the session's name is its timeout, which packets and sender reports prevent.
+            // The timeout follows the name of the session; packets and sender reports prevent it.
             let given = setup["session"].map { String($0.prefix { $0 != ";" }) }
             guard let name = session ?? given, !name.isEmpty, name.utf8.count <= 256 else {
                 throw NetworkError(.noSession, address: "\(address)")
@@ -49,11 +49,11 @@ public struct RTSPPublication: ~Copyable {
         socket = connection.finish()
     }
 
-    /// Returns the connection, for packets with their channel and length (RFC 2326, 10.12). What the server sends over it
-    /// may be discarded.
+    /// Returns the connection, for packets with their channel and length (RFC 2326, 10.12). The caller may
+    /// discard everything that the server sends.
     public consuming func takeSocket() -> Socket { socket }
 
-    /// Whether the server takes packets on the channels that were asked for; some do not repeat them.
+    /// Whether the server accepts packets on the requested channels; some servers do not repeat the channels.
     private static func usesChannels(_ channels: String, _ transport: String?) -> Bool {
         guard let transport, transport.uppercased().contains("TCP") else { return false }
         guard let range = transport.lowercased().firstRange(of: "interleaved=") else { return true }

@@ -2,12 +2,13 @@ import CTLS
 import CamPlatform
 import Glibc
 
-/// An encrypted connection to a server that has proven who it is (RFC 8446, RFC 5246; not what is older, RFC 8996). Never blocks once it is open.
+/// An encrypted connection to a server with a verified identity, by TLS 1.2 or 1.3 (RFC 5246, RFC 8446; older
+/// versions are deprecated, RFC 8996). Never blocks once it is open.
 final class TLSSession: @unchecked Sendable {
-    // Safe to share: one thread at a time uses it, first the one that opens it, then a relay's.
+    // Safe to share: one thread at a time uses it, first the thread that opens it, then that of a relay.
     private let trust: TLSTrust
     private let session: gnutls_session_t
-    /// The session keeps pointers to both, not copies.
+    /// The GnuTLS session keeps pointers to `host` and `identity`, not copies.
     private let host: UnsafeMutablePointer<CChar>
     private let identity: UnsafeMutablePointer<ctls_identity>
     private let socket: Socket
@@ -15,11 +16,11 @@ final class TLSSession: @unchecked Sendable {
     /// For polling.
     var descriptor: Int32 { socket.descriptor }
 
-    /// Negotiates over a connection, and verifies the server. Until then it is told nothing but the host's name.
+    /// Negotiates over a connection and verifies the server. Until then the server learns only the host name.
     /// - Parameters:
-    ///   - host: the name or the IP address that the server's certificate must have.
-    ///   - timeout: how long that may take.
-    ///   - address: the server's, for errors.
+    ///   - host: the name or IP address that the certificate of the server must have.
+    ///   - timeout: how long the negotiation may take.
+    ///   - address: the address of the server, for errors.
     init(
         over socket: consuming Socket, host: String, trust: TLSTrust, timeout: Duration,
         interruption: Interruption,
@@ -42,7 +43,7 @@ final class TLSSession: @unchecked Sendable {
         _ = library.append_priority(session, "-VERS-TLS1.0:-VERS-TLS1.1", nil, 0)
         _ = library.set_credentials(
             session, GNUTLS_CRD_CERTIFICATE, UnsafeMutableRawPointer(trust.credentials))
-        // An IP address is none of the names that a server may have (RFC 6066, 3).
+        // An IP address is not allowed as a server name (RFC 6066, 3).
         if !SocketAddress(host: host, port: 0).isNumeric {
             _ = library.set_server_name(session, GNUTLS_NAME_DNS, host, host.utf8.count)
         }
@@ -66,7 +67,7 @@ final class TLSSession: @unchecked Sendable {
             guard result == GNUTLS_E_AGAIN || trust.library.is_fatal(result) == 0 else {
                 throw failure(result, address)
             }
-            // Also where the server never stops sending.
+            // Checked also if the server never stops sending.
             guard Instant.now < deadline else {
                 throw NetworkError(.timedOut(after: timeout), address: address)
             }
@@ -90,28 +91,29 @@ final class TLSSession: @unchecked Sendable {
         return NetworkError(.notNegotiated(detail: detail), address: address)
     }
 
-    /// Sends as many of the bytes as there is room for. If there is none, the same bytes must be sent the next time.
+    /// Sends as many of the bytes as there is room for. If there is no room, the next call must pass the same
+    /// bytes.
     func send(_ bytes: UnsafeRawBufferPointer) -> Socket.Sending {
         withUnsafePointer(to: trust.library) {
             Socket.Sending(ctls_send($0, session, bytes.baseAddress, bytes.count))
         }
     }
 
-    /// Reads what has arrived.
+    /// Reads decrypted bytes that have arrived.
     func receive(into room: UnsafeMutableRawBufferPointer) -> Socket.Receiving {
         withUnsafePointer(to: trust.library) {
             Socket.Receiving(ctls_receive($0, session, room.baseAddress, room.count))
         }
     }
 
-    /// Tells the server that no more comes. What was sent still arrives.
+    /// Ends the stream to the server. Sent bytes still arrive.
     func end() {
         _ = trust.library.bye(session, GNUTLS_SHUT_WR)
         socket.shutDownWriting()
         socket.discardReceived()
     }
 
-    /// Bytes that the server's system has not acknowledged yet.
+    /// Bytes sent that the system of the server has not acknowledged yet.
     var unconfirmedByteCount: Int { socket.unconfirmedByteCount }
 
     /// Prepares the connection for a live stream.
@@ -121,11 +123,10 @@ final class TLSSession: @unchecked Sendable {
 // MARK: Relaying a stream
 
 extension TLSSession {
-    /// Passes a stream on through TLS: what is written to the relay's socket goes to the server, and what the server sends
-    /// comes back.
+    /// Starts a relay that passes bytes between its socket and the server, through TLS.
     /// - Parameters:
-    ///   - patience: how long until a server is given up that reads nothing.
-    ///   - interruption: ends the relay, whatever has been sent.
+    ///   - patience: the time after which a server that reads nothing counts as gone.
+    ///   - interruption: ends the relay at once, even with unsent bytes.
     func relay(patience: Duration, interruption: Interruption) throws(NetworkError) -> Relay.Started {
         prepareForStreaming(patience: patience)
         return try Relay.start { [self] (socket, relay) throws(Relay.Failure) in
@@ -135,23 +136,23 @@ extension TLSSession {
     }
 }
 
-/// What is on its way between a relay's socket and its session.
+/// Moves bytes between the socket of a relay and a session.
 private struct TLSExchange {
     private let session: TLSSession
     private var outbound = Parcel()
     private var inbound = Parcel()
     private var hasEnded = false
-    /// Bytes that the session has taken.
+    /// Bytes that the session has accepted.
     private var sentByteCount = 0
 
-    /// The most records that are read before the other direction has its turn.
+    /// The most records to read before the other direction continues.
     private static let recordsAtOnce = 64
 
     init(_ session: TLSSession) { self.session = session }
 
-    /// Bytes that were received, and have to be sent.
+    /// Bytes that were received and must be sent.
     private struct Parcel {
-        /// As many as TLS sends in one record.
+        /// Room for the largest TLS record.
         private var bytes = [UInt8](repeating: 0, count: 16 << 10)
         private var range = 0..<0
 
@@ -173,7 +174,8 @@ private struct TLSExchange {
         }
     }
 
-    /// Goes on until the socket's other end is closed and everything is sent, or the interruption is raised.
+    /// Runs until the other end of the socket is closed and everything is sent, or the interruption is
+    /// raised.
     mutating func run(
         _ socket: borrowing Socket, _ relay: Relay, _ interruption: Interruption
     ) throws(Relay.Failure) {
@@ -184,7 +186,7 @@ private struct TLSExchange {
     }
 
     private mutating func advance(_ socket: borrowing Socket, _ relay: Relay) throws(Relay.Failure) {
-        // What waits there is encrypted, which takes a little more room.
+        // The unconfirmed bytes are encrypted and so a few more, hence the `max`.
         defer { relay.noteConfirmed(max(0, sentByteCount - session.unconfirmedByteCount)) }
         try sendOutbound(from: socket)
         if !hasEnded { try sendInbound(to: socket) }
@@ -222,7 +224,7 @@ private struct TLSExchange {
             switch inbound.send({ socket.send($0) }) {
             case .sent: break
             case .full, .exhausted: return
-            // Nobody reads any more; what was written before still has to be sent.
+            // The other end no longer reads; bytes that it wrote before must still be sent.
             case .broken: inbound.discard()
             }
         }
@@ -230,7 +232,7 @@ private struct TLSExchange {
 
     /// - Returns: false once the interruption is raised.
     private func wait(_ socket: borrowing Socket, _ interruption: Interruption) -> Bool {
-        // A descriptor that is asked for nothing would still wake the thread once it is closed, again and again.
+        // poll(2) would report a closed descriptor again and again even without events to wait for.
         func entry(_ descriptor: Int32, _ events: Int32) -> pollfd {
             pollfd(fd: events == 0 ? -1 : descriptor, events: Int16(events), revents: 0)
         }

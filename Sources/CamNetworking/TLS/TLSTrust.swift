@@ -1,15 +1,15 @@
 import CTLS
 import CamPlatform
 
-/// Who may vouch for a server: the system's certificate authorities, or those in a file. Safe in any thread.
+/// The certificates that verify servers: those of the system, or those in a file. Safe in any thread.
 public final class TLSTrust: @unchecked Sendable {
-    // Safe to share: the credentials are only read once they are filled, which GnuTLS allows in several threads at once
-    // (its manual, "Thread safety").
+    // Safe to share: after `init`, the credentials are only read, which GnuTLS allows in several threads at
+    // once (its manual, "Thread safety").
     let library: ctls_library
     let credentials: gnutls_certificate_credentials_t
 
     /// Loads GnuTLS and the certificates.
-    /// - Parameter file: certificates in PEM; nil for the system's.
+    /// - Parameter file: a file of certificates in PEM; nil for those of the system.
     public init(file: String?) throws(NetworkError) {
         var library = ctls_library()
         if let reason = ctls_load(&library) {
@@ -22,13 +22,13 @@ public final class TLSTrust: @unchecked Sendable {
         (self.library, self.credentials) = (library, credentials)
         let count =
             try file.map { path throws(NetworkError) in try trust(path) } ?? library.trust_system(credentials)
-        // Before this, an empty file would be found out by the first server.
+        // An empty file must fail here, not at the first server.
         guard count > 0 else {
             throw NetworkError(.noCertificates(inFile: file != nil), address: file ?? "TLS")
         }
     }
 
-    /// Returns how many certificates a file has; negative if they cannot be read.
+    /// Adds the certificates in a file. Returns their number; negative if they cannot be read.
     private func trust(_ path: String) throws(NetworkError) -> Int32 {
         var bytes = try CertificateFile(path).bytes
         return bytes.withUnsafeMutableBufferPointer { bytes in
@@ -46,7 +46,7 @@ public final class TLSTrust: @unchecked Sendable {
 struct CertificateFile {
     let bytes: [UInt8]
 
-    /// Several times what systems have of certificate authorities.
+    /// The maximum size; several times that of all certificate authorities of a system.
     private static let mostBytes = 4 << 20
 
     init(_ path: String) throws(NetworkError) {
@@ -62,7 +62,8 @@ struct CertificateFile {
 // MARK: Certificates that prove nothing
 
 extension NetworkError {
-    /// Why a certificate does not prove who a server is. The raw value completes "the server's certificate …".
+    /// Why a certificate does not prove the identity of a server. The raw value completes "the server's
+    /// certificate …".
     public enum CertificateFlaw: String, Sendable, CaseIterable {
         case otherName = "is for another name"
         case otherPurpose = "is not for servers"
@@ -93,7 +94,7 @@ extension NetworkError {
                 }
         }
 
-        /// What to do.
+        /// The next step.
         var advice: String {
             switch self {
             case .otherName: "use the name that it is for"

@@ -3,8 +3,8 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Decides who may use the server: keeps the sessions, and checks passwords, one at a time on a thread of its own. Used on
-/// the event loop.
+/// Decides who may use the server. Keeps the sessions, and checks one password at a time on a separate
+/// thread. Used on the event loop.
 final class AccessDesk: Sendable {
     private let rules: AccessRules
     private let report: @Sendable (String) -> Void
@@ -17,7 +17,7 @@ final class AccessDesk: Sendable {
         var attempts = AttemptLimit()
         /// The sessions of players, by the header that they send with each request.
         var players: [String: SessionToken] = [:]
-        /// Passwords that are being checked, or wait for it.
+        /// Passwords being checked or waiting for a check.
         var checkCount = 0
     }
 
@@ -29,15 +29,16 @@ final class AccessDesk: Sendable {
         case none
     }
 
-    /// Whether clients that may watch may also change something. By default the machine's other users may not.
+    /// Whether clients that may watch may also send commands. By default, other users of the machine may not.
     var allowsChanges: Bool { rules.passwords != nil || rules.allowsChanges }
 
-    /// More players and monitoring systems than use a server at a time.
+    /// The most players and monitoring systems with a session; more than use a server at a time.
     private static let mostPlayers = 32
-    /// The most passwords that wait, each less than a second.
+    /// The most passwords waiting for a check; each takes less than a second.
     private static let mostChecks = 8
     private static let cookieName = "camweb"
-    /// Browsers take a cookie of this prefix over TLS alone, for this host alone (RFC 6265bis, 4.1.3.2).
+    /// Browsers accept a cookie with this prefix only over TLS, and return it only to this host (RFC 6265bis,
+    /// 4.1.3.2).
     private static let secureCookieName = "__Host-camweb"
 
     init(_ rules: AccessRules, on eventLoop: any EventLoop, report: @escaping @Sendable (String) -> Void) {
@@ -50,7 +51,7 @@ final class AccessDesk: Sendable {
     /// Ends the thread. Call it off the event loop.
     func stop() { try? checks.syncShutdownGracefully() }
 
-    /// Returns what a request may do.
+    /// Returns the access that the session of a request gives.
     func access(of head: HTTPRequestHead) -> Access {
         guard rules.passwords != nil else { return .open }
         guard let token = token(in: head), let user = state.value.sessions.use(token, at: .now()) else {
@@ -59,8 +60,9 @@ final class AccessDesk: Sendable {
         return .session(token, user: user)
     }
 
-    /// Checks user and password of a player, which sends them with each request, unless it has a session already.
-    /// - Returns: nil if there is nothing to check; otherwise the refusal, or nil if the player now has a session.
+    /// Checks the user and password that a player sends with each request, unless the player has a session.
+    /// - Returns: nil if there is nothing to check; otherwise a future of the refusal, or of nil if the
+    ///   player now has a session.
     func check(_ head: HTTPRequestHead, from client: ClientAddress) -> EventLoopFuture<Refusal?>? {
         guard rules.passwords != nil, access(of: head) == .none, let header = Self.player(of: head),
             let credentials = BasicCredentials(header)
@@ -80,8 +82,8 @@ final class AccessDesk: Sendable {
         return headers.count == 1 ? headers.first : nil
     }
 
-    /// Checks a password on the passwords' thread, unless a limit is reached.
-    /// - Returns: nil if it is right; otherwise why the login is refused.
+    /// Checks a password on the thread for passwords, unless a limit is reached.
+    /// - Returns: nil if the password is right; otherwise why the login is refused.
     private func verify(
         _ user: String, _ password: String, from client: ClientAddress
     ) -> EventLoopFuture<LoginProblem?> {
@@ -106,7 +108,7 @@ final class AccessDesk: Sendable {
             }.nonisolated()
     }
 
-    /// Lets a stream end with its session.
+    /// Closes a stream when its session ends.
     func attach(_ channel: any Channel, of head: HTTPRequestHead) {
         guard rules.passwords != nil else { return }
         guard let token = token(in: head), let end = state.value.sessions.attach(channel, to: token) else {
@@ -119,7 +121,7 @@ final class AccessDesk: Sendable {
         }
     }
 
-    /// Where a request comes from.
+    /// The client that sent a request, behind the reverse proxy if there is one.
     func client(of head: HTTPRequestHead, on channel: any Channel) -> ClientAddress {
         let forwarded =
             rules.isBehindProxy ? ForwardedFor.client(in: head.headers["x-forwarded-for"]) : nil
@@ -145,7 +147,7 @@ final class AccessDesk: Sendable {
         return Self.redirect(to: "/login", authority: authority, cookie: cookie("", maxAge: 0, head))
     }
 
-    /// Leads a browser elsewhere, with a GET.
+    /// Redirects a browser to another path, which it loads with GET.
     static func redirect(to path: String, authority: String, cookie: String? = nil) -> Response {
         var extra = ["Location": path]
         extra["Set-Cookie"] = cookie
@@ -154,7 +156,7 @@ final class AccessDesk: Sendable {
     }
 
     private func welcome(_ user: String, _ head: HTTPRequestHead, authority: String) -> Response {
-        // Whoever logs in again has no use for the former session.
+        // A new login replaces the session that the browser had.
         if let token = token(in: head) { state.value.sessions.end(token) }
         let token = state.value.sessions.begin(user, at: .now())
         let age = SessionList.longest.nanoseconds / 1_000_000_000
@@ -167,7 +169,7 @@ final class AccessDesk: Sendable {
     }
 
     private func token(in head: HTTPRequestHead) -> SessionToken? {
-        // The header first: a player may also send an expired cookie.
+        // The header comes first: a player may also send an expired cookie.
         Self.player(of: head).flatMap { state.value.players[$0] }
             ?? CookieHeader.value(of: cookieName(for: head), in: head.headers["cookie"])
             .flatMap(SessionToken.init)
@@ -187,11 +189,12 @@ final class AccessDesk: Sendable {
 
 /// Who may use a server.
 public struct AccessRules: Sendable {
-    /// Who may log in; nil if everybody may watch who can connect.
+    /// The users who may log in; nil if everyone who can connect may watch.
     public var passwords: PasswordFile?
-    /// Whether all requests come through a reverse proxy, whose headers then say from where, and whether with TLS.
+    /// Whether all requests come through a reverse proxy, whose headers then name the client and say whether
+    /// it uses TLS.
     public var isBehindProxy = false
-    /// Whether clients may also change something without a password.
+    /// Whether clients without a password may also send commands.
     public var allowsChanges = false
 
     public init() {}

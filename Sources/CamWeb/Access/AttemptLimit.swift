@@ -1,15 +1,16 @@
 import Glibc
 import NIOCore
 
-/// Limits how often passwords can be tried, from each address and in all, so that they cannot be guessed, and their
-/// hashes do not take the processor.
+/// Limits password attempts, per address and in total: passwords cannot be guessed, and hashing does not take
+/// the whole processor.
 struct AttemptLimit {
-    /// Some tries at once, then one in each interval: kept as the time at which all are available again.
+    /// A burst of attempts, then one per interval. The state is the time at which the whole burst is
+    /// available again.
     private struct Allowance {
         let burst: Int
         let interval: TimeAmount
 
-        /// Returns whether there is one left.
+        /// Returns whether an attempt is left.
         func admits(_ full: NIODeadline, at now: NIODeadline) -> Bool {
             max(full, now) - now <= interval * (burst - 1)
         }
@@ -21,12 +22,12 @@ struct AttemptLimit {
 
     private static let forAddress = Allowance(burst: 5, interval: .seconds(30))
     private static let forAll = Allowance(burst: 20, interval: .seconds(5))
-    /// How long one who is refused should wait.
+    /// How long a refused client should wait.
     static let pause = forAddress.interval
 
     /// Returns whether a password may be tried, and counts it.
     mutating func admit(_ address: ClientAddress, at now: NIODeadline) -> Bool {
-        // Few are left: together they have no more than all may have.
+        // The global limit bounds this table.
         addresses = addresses.filter { $0.value > now }
         let full = addresses[address] ?? now
         guard Self.forAll.admits(all, at: now), Self.forAddress.admits(full, at: now) else { return false }
@@ -35,7 +36,7 @@ struct AttemptLimit {
         return true
     }
 
-    /// Notes that the password was right: the try does not count.
+    /// Takes back an attempt whose password was right.
     mutating func noteSuccess(_ address: ClientAddress) {
         all = all - Self.forAll.interval
         if let full = addresses[address] { addresses[address] = full - Self.forAddress.interval }
@@ -44,16 +45,16 @@ struct AttemptLimit {
 
 // MARK: Addresses of clients
 
-/// Where a request comes from, as far as one person can have it: an IPv4 address, or the network of an IPv6 address.
+/// The smallest address range one user controls: an IPv4 address, or the /64 network of an IPv6 address.
 struct ClientAddress: Hashable, Sendable {
     private let bytes: [UInt8]
 
     private static let networkLength = 8
-    /// ::ffff:0:0/96, IPv4 addresses on an IPv6 socket.
+    /// ::ffff:0:0/96: IPv4 addresses on an IPv6 socket.
     private static let mappedPrefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
 
-    /// - Parameter text: a number, perhaps with a port, which some proxies add; anything else counts as one address of its
-    ///   own.
+    /// - Parameter text: a numeric address, perhaps with the port that some proxies add; any other text
+    ///   counts as a separate address.
     init(_ text: String) {
         let number = Self.withoutPort(text)
         var address = [UInt8](repeating: 0, count: 16)

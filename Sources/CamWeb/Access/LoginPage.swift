@@ -1,10 +1,10 @@
 import NIOHTTP1
 
-/// The page that asks for user and password.
+/// Makes the page that asks for user and password.
 enum LoginPage {
     private static let placeholder = "<!--problem-->"
 
-    /// The response with the page.
+    /// Returns the page, with the reason if a login was refused.
     static func response(_ problem: LoginProblem? = nil, authority: String) -> Response {
         let note = problem.map { "<p class=\"problem\" role=\"alert\">\($0.sentence)</p>" } ?? ""
         let page = String(decoding: PackageResources.login_html, as: UTF8.self)
@@ -26,7 +26,7 @@ extension LoginProblem {
 enum LoginProblem {
     case wrong, tooMany, busy
 
-    /// What is wrong, and what to do.
+    /// The problem and the next step, as a sentence without capital and full stop.
     var text: String {
         switch self {
         case .wrong: "wrong user or password; try again"
@@ -35,7 +35,7 @@ enum LoginProblem {
         }
     }
 
-    /// The status of the page that says so.
+    /// The status of the login page that shows the problem.
     var status: HTTPResponseStatus {
         switch self {
         case .wrong: .forbidden

@@ -2,7 +2,7 @@ import CCrypt
 import CamPlatform
 import Glibc
 
-/// Who may log in: lines of `USER:HASH`, as `camweb password` writes them.
+/// The users who may log in, in lines of `USER:HASH` as `camweb password` writes them.
 public struct PasswordFile: Hashable, Sendable {
     /// Why a file cannot be used. `description` is one line: thing, cause, next step.
     public enum Failure: Error, Hashable, CustomStringConvertible {
@@ -10,7 +10,7 @@ public struct PasswordFile: Hashable, Sendable {
         case notWritten(path: String, errno: Int32)
         case noFile(path: String)
         case tooLong(path: String)
-        /// Others may read or change it.
+        /// Other users may read or change the file.
         case exposed(path: String)
         case damaged(path: String, line: Int)
         case empty(path: String)
@@ -41,7 +41,8 @@ public struct PasswordFile: Hashable, Sendable {
     private static let mostUsers = 100
     private static let mostBytes = 64 << 10
     private static let longestUser = 64
-    /// A credential of systemd's has an access list, which shows as the group's right to read.
+    /// Permissions that others must not have. Reading by the group is allowed: the access list of a systemd
+    /// credential shows as that.
     private static let exposed = S_IRWXO | S_IWGRP | S_IXGRP
 
     /// An empty file.
@@ -68,7 +69,7 @@ public struct PasswordFile: Hashable, Sendable {
         guard hashes.count <= Self.mostUsers else { throw .tooManyUsers(path: path) }
     }
 
-    /// Whether a user has this password. Takes long, on purpose, and as long for an unknown user.
+    /// Whether a user has this password. Slow on purpose, and as slow for an unknown user.
     func admits(_ user: String, _ password: String) -> Bool {
         guard let hash = hashes[user] else {
             _ = hashes.values.first?.matches(password)
@@ -80,13 +81,13 @@ public struct PasswordFile: Hashable, Sendable {
     /// Gives a user a password.
     public mutating func set(_ hash: PasswordHash, for user: String) { hashes[user] = hash }
 
-    /// Whether a text can be a user's name.
+    /// Whether a text can be a user name.
     public static func isUser(_ name: String) -> Bool {
         (1...longestUser).contains(name.utf8.count)
             && name.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
     }
 
-    /// Writes the file with mode 600, whole or not at all.
+    /// Writes the file atomically, with mode 600.
     public func write(to path: String) throws(Failure) {
         let lines = hashes.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value.text)\n" }.joined()
         do throws(ReplacingFile.Failure) {
@@ -112,19 +113,20 @@ public struct PasswordFile: Hashable, Sendable {
 
 // MARK: Hashes
 
-/// A password as it is stored: libxcrypt's text for yescrypt, scrypt's successor, with salt and cost in it.
+/// The hash of a password: libxcrypt's text for yescrypt, the successor of scrypt, with salt and cost.
 public struct PasswordHash: Hashable, Sendable {
     /// `$y$jBT$…`
     let text: String
 
     private static let prefix = "$y$"
-    /// 64 MiB and, on a usual processor, 70 ms for each try: four times the cost of Debian's own passwords.
+    /// 64 MiB and about 70 ms per attempt on a usual processor: four times Debian's cost for system
+    /// passwords.
     private static let cost: UInt = 7
     private static let longestHash = 384
-    /// The bytes that a password may have: libxcrypt takes no longer ones.
+    /// The allowed lengths of a password in bytes; libxcrypt takes no longer ones.
     public static let lengths = 8...256
 
-    /// Reads a stored hash; nil if it is none that camweb makes.
+    /// Reads a stored hash; nil if camweb does not make such hashes.
     init?(stored text: some StringProtocol) {
         guard text.hasPrefix(Self.prefix), text.utf8.count <= Self.longestHash,
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }),
@@ -133,17 +135,17 @@ public struct PasswordHash: Hashable, Sendable {
         self.text = String(text)
     }
 
-    /// Hashes a new password; nil if the system has no memory or no randomness.
+    /// Hashes a new password; nil if the system lacks memory or random numbers.
     public init?(of password: String) {
         guard let hash = camrec_crypt_hash(password, Self.prefix, Self.cost) else { return nil }
         defer { free(hash) }
         self.init(stored: String(cString: hash))
     }
 
-    /// Whether a password is the one. Takes long, on purpose.
+    /// Whether the hash is that of a password. Slow on purpose.
     func matches(_ password: String) -> Bool { camrec_crypt_matches(password, text) }
 
-    /// Why a password cannot be used, with what to do; nil if it can.
+    /// Why a password cannot be used, with the next step; nil if it can.
     public static func complaint(about password: String) -> String? {
         if password.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
             return "the password has control characters; type others"

@@ -1,22 +1,23 @@
 import NIOCore
 
-/// Who is logged in. Bounded; a session ends when it is not used, and some days after its login in any case.
+/// The sessions of logged-in users. Their number is bounded. A session ends when unused for hours, and some
+/// days after its login in any case.
 struct SessionList {
     private struct Session {
         let user: String
         let end: NIODeadline
         var idleEnd: NIODeadline
-        /// The streams that it watches, which end with it.
+        /// The streams that the session watches; they end with it.
         var channels: [ObjectIdentifier: any Channel] = [:]
     }
 
     private var sessions: [SessionToken: Session] = [:]
 
-    /// The most sessions at a time; another one ends the one that was not used for the longest time.
+    /// The most sessions at a time; one more ends the session that was unused the longest.
     static let mostSessions = 256
-    /// How long a session lasts.
+    /// The longest time from login to the end of a session.
     static let longest = TimeAmount.hours(7 * 24)
-    /// How long it lasts without a request.
+    /// The longest time between two requests of a session.
     static let longestPause = TimeAmount.hours(12)
 
     /// Begins a session.
@@ -32,7 +33,7 @@ struct SessionList {
         return token
     }
 
-    /// Returns whose session it is, and notes that it is used; nil if there is no such session any more.
+    /// Returns the user of a session and records its use; nil if the session has ended.
     mutating func use(_ token: SessionToken, at now: NIODeadline) -> String? {
         guard let session = sessions[token] else { return nil }
         guard now < min(session.end, session.idleEnd) else {
@@ -44,7 +45,7 @@ struct SessionList {
     }
 
     /// Closes a channel when its session ends. Call it on the channel's event loop.
-    /// - Returns: when that is at the latest; nil if there is no such session.
+    /// - Returns: the latest end of the session; nil if there is no such session.
     mutating func attach(_ channel: any Channel, to token: SessionToken) -> NIODeadline? {
         sessions[token]?.channels[ObjectIdentifier(channel)] = channel
         return sessions[token]?.end
@@ -55,7 +56,7 @@ struct SessionList {
         sessions[token]?.channels[ObjectIdentifier(channel)] = nil
     }
 
-    /// Ends a session, and what it watches.
+    /// Ends a session and closes the streams that it watches.
     mutating func end(_ token: SessionToken) {
         for channel in sessions.removeValue(forKey: token)?.channels.values ?? [:].values {
             channel.close(promise: nil)
@@ -65,14 +66,14 @@ struct SessionList {
 
 // MARK: Tokens
 
-/// What a browser shows to prove that it has logged in: 256 random bits.
+/// The secret with which a browser proves its login: 256 random bits.
 struct SessionToken: Hashable, Sendable {
     /// 64 hexadecimal digits.
     let text: String
 
     private static let length = 64
 
-    /// Makes one that nobody can guess.
+    /// Makes a token that cannot be guessed.
     init() {
         // The system's generator, getrandom(2).
         var generator = SystemRandomNumberGenerator()
@@ -82,7 +83,7 @@ struct SessionToken: Hashable, Sendable {
         }.joined()
     }
 
-    /// Reads one; nil if it cannot be one.
+    /// Reads a token; nil if the text has another form.
     init?(_ text: String) {
         guard text.utf8.count == Self.length,
             text.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })

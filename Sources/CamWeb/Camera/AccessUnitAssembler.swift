@@ -3,9 +3,10 @@ import CamPlatform
 
 /// Assembles a live Annex B stream, in chunks of any size, into access units of the guaranteed shape.
 ///
-/// A picture's end is certain only when the next one begins, which is a frame later. Senders write a picture at once, so a
-/// pause counts as the end, too. If the picture continues after all, what follows is left out until the next keyframe, and
-/// `splitCount` grows: the caller should wait longer. Memory is bounded, and any input is safe.
+/// The end of a picture is certain only when the next picture begins, one frame later. Senders write a
+/// picture at once, so a pause counts as the end, too. If the picture continues after all, the assembler
+/// drops pictures until the next keyframe and increments `splitCount`: the caller should wait longer. Memory
+/// is bounded, and any input is safe.
 ///
 /// Use it in one thread.
 final class AccessUnitAssembler {
@@ -23,19 +24,19 @@ final class AccessUnitAssembler {
         assembly = PictureAssembly(codec: codec, byteLimit: byteLimit)
     }
 
-    /// How many pictures continued after a pause.
+    /// The number of pictures that continued after a pause.
     var splitCount: Int { assembly.splitCount }
 
-    /// Whether a picture came that is shown before an earlier one.
+    /// Whether a picture arrived that is shown before an earlier one.
     var isReordered: Bool { assembly.isReordered }
 
-    /// Takes the next bytes, and calls `body` for each picture that has ended.
+    /// Adds the next bytes, and calls `body` for each picture that has ended.
     func add(_ chunk: RawSpan, arrival: Instant, _ body: (AccessUnit) -> Void) {
         parser.parse(chunk) { result, nalUnit in assembly.add(result, nalUnit, arrival: arrival, body) }
         parser.withPendingBytes { _, nalUnit in assembly.peek(nalUnit, body) }
     }
 
-    /// Notes a pause: a picture that has arrived so far is probably complete.
+    /// Records a pause: the current picture is probably complete.
     func pause(arrival: Instant, _ body: (AccessUnit) -> Void) {
         var isSlice = false
         parser.withPendingBytes { _, nalUnit in
@@ -55,7 +56,7 @@ final class AccessUnitAssembler {
 
 // MARK: Pictures
 
-/// Assembles NAL units into pictures of the guaranteed shape, and leaves out those that cannot be decoded.
+/// Assembles NAL units into pictures of the guaranteed shape, and drops pictures that cannot be decoded.
 struct PictureAssembly {
     private let byteLimit: Int
     private var detector: AccessUnitDetector
@@ -66,18 +67,18 @@ struct PictureAssembly {
     private var highestOrder: Int?
     /// The current picture's NAL units, as Annex B.
     private var bytes: [UInt8] = []
-    /// Units that belong to the next unit's picture.
+    /// Units that belong to the picture of the next unit.
     private var undecided: [UInt8] = []
     /// Whether a part of the current picture is missing.
     private var isDamaged = false
     /// Whether the current picture was delivered before its end was certain.
     private var isDelivered = false
     private var number = 0
-    /// When the current picture's first unit was complete.
+    /// When the first unit of the current picture was complete.
     private var arrival = Instant.start
-    /// How many pictures continued after they had been delivered.
+    /// The number of pictures that continued after their delivery.
     private(set) var splitCount = 0
-    /// Whether a picture came that is shown before an earlier one.
+    /// Whether a picture arrived that is shown before an earlier one.
     private(set) var isReordered = false
 
     init(codec: Codec, byteLimit: Int) {
@@ -87,10 +88,10 @@ struct PictureAssembly {
         shaper = StreamShaper(pool: AccessUnitPool(codec: codec, limit: 1))
     }
 
-    /// Whether the next unit decides what an earlier one belongs to.
+    /// Whether the next unit decides to which picture an earlier one belongs.
     var isUndecided: Bool { !undecided.isEmpty }
 
-    /// Takes the parser's next unit.
+    /// Adds the next unit of the parser.
     mutating func add(
         _ result: Result<AnnexBParser.Unit, AnnexBError>, _ nalUnit: RawSpan, arrival: Instant,
         _ body: (AccessUnit) -> Void
@@ -102,7 +103,7 @@ struct PictureAssembly {
         }
     }
 
-    /// Delivers the current picture if a unit, whose first bytes are known, begins another one.
+    /// Delivers the current picture if an incomplete unit begins another picture.
     mutating func peek(_ nalUnit: RawSpan, _ body: (AccessUnit) -> Void) {
         guard !bytes.isEmpty, undecided.isEmpty, !nalUnit.isEmpty,
             detector.peek(nalUnit.extracting(first: Self.peekLength)) == .begins
@@ -110,16 +111,16 @@ struct PictureAssembly {
         deliver(body)
     }
 
-    /// More bytes than a slice header needs for the fields that show where a picture begins.
+    /// The bytes of a slice header in which the first slice of a picture shows, and some more.
     private static let peekLength = 64
 
-    /// Delivers the current picture, whose last unit is expected to be complete.
+    /// Delivers the current picture, assuming that its last unit is complete.
     mutating func deliverEarly(_ body: (AccessUnit) -> Void) {
         deliver(body)
         isDelivered = true
     }
 
-    /// Delivers the stream's last picture.
+    /// Delivers the last picture of the stream.
     mutating func finish(_ body: (AccessUnit) -> Void) {
         append(undecided)
         undecided.removeAll()
@@ -164,7 +165,7 @@ struct PictureAssembly {
         if bytes.count + units.count > byteLimit { noteMissingPart() } else { bytes += units }
     }
 
-    /// Later pictures may refer to what is missing.
+    /// Records a loss. Later pictures may refer to the missing part.
     private mutating func noteMissingPart() {
         if isDelivered {
             splitCount += 1
@@ -198,7 +199,7 @@ struct PictureAssembly {
         }
     }
 
-    /// More than most keyframes have.
+    /// Memory that is kept for the next picture; more than most keyframes take.
     private static let retainedByteCount = 1 << 20
 }
 

@@ -1,22 +1,22 @@
 import CamNetworking
 import CamPlatform
 
-/// A camera to show: its name on the page and in addresses, where its stream comes from, and where its recorder takes
-/// commands.
+/// A camera to show: its name on the page and in addresses, the address of its stream, and the control socket
+/// of its recorder.
 public struct Camera: Hashable, Sendable {
-    /// What people call it; unique among the cameras of a server.
+    /// The name on the page; unique among the cameras of a server.
     public let name: String
-    /// Where its live stream is.
+    /// The address of its live stream.
     public let address: CameraAddress
-    /// The path of its recorder's control socket; nil if it has none.
+    /// The path of the recorder's control socket; nil if the recorder has none.
     public let control: String?
-    /// Where its recordings are; nil if that is unknown.
+    /// The place of its recordings; nil if unknown.
     public var recordings: RecordingsPlace?
 
     private static let longestName = 100
     private static let controlKey = ",control="
 
-    /// Nil for a name that is empty, too long, or has control characters or a slash.
+    /// Nil for a name that is empty or too long, or that has control characters or a slash.
     public init?(name: String, address: CameraAddress, control: String? = nil) {
         guard (1...Self.longestName).contains(name.utf8.count), !name.contains("/"),
             name.unicodeScalars.allSatisfy({ !$0.properties.generalCategory.isControl })
@@ -44,7 +44,8 @@ public struct Camera: Hashable, Sendable {
         }
     }
 
-    /// Refuses other options, such as a recorder's `,mode=660` or a mistyped one: they would become part of the path.
+    /// Refuses other options, such as `,mode=660` of a recorder or a mistyped one: they would become part of
+    /// the path.
     private static func address(_ text: String) -> CameraAddress? {
         let hasOption = text.split(separator: ",").dropFirst().contains { part in
             part.firstIndex(of: "=").map { part[..<$0].allSatisfy { $0.isLetter || $0 == "-" } } ?? false
@@ -54,10 +55,10 @@ public struct Camera: Hashable, Sendable {
 }
 
 extension CameraAddress {
-    /// What a service calls its live socket, in a folder of the camera's name.
+    /// The usual name of a live socket, in a folder named after the camera.
     private static let usualSocket = "live"
 
-    /// The camera's name if none is given.
+    /// The name of a camera that was given without one.
     fileprivate var usualName: String {
         switch self {
         case .tcp(let address): return "\(address)"
@@ -70,7 +71,7 @@ extension CameraAddress {
 }
 
 extension Unicode.GeneralCategory {
-    /// Whether characters of it move text instead of showing.
+    /// Whether characters of this category change the layout of text instead of being visible.
     fileprivate var isControl: Bool {
         switch self {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: true
@@ -81,7 +82,7 @@ extension Unicode.GeneralCategory {
 
 // MARK: Addresses
 
-/// Where a recorder offers its live stream (`--listen`).
+/// The address at which a recorder offers its live stream (`--listen`).
 public enum CameraAddress: Hashable, Sendable, CustomStringConvertible {
     case tcp(SocketAddress)
     /// A UNIX socket.
@@ -120,14 +121,14 @@ public enum CameraAddress: Hashable, Sendable, CustomStringConvertible {
 
 // MARK: Sources of cameras
 
-/// Where a server's cameras come from.
+/// The source of a server's cameras.
 public enum CameraSource: Sendable {
-    /// These and no others.
+    /// A fixed list.
     case given([Camera])
-    /// The recorders' settings in a folder, `NAME.conf` each: those that listen.
+    /// The settings of recorders, each in `NAME.conf` in a folder; recorders that do not listen are left out.
     case settings(folder: String)
 
-    /// The cameras there are now, in the order of the page. Reads the folder.
+    /// Returns the current cameras, in the order of the page. Reads the folder.
     func cameras() -> [Camera] {
         switch self {
         case .given(let cameras): cameras
@@ -136,13 +137,13 @@ public enum CameraSource: Sendable {
     }
 
     private static let ending = ".conf"
-    /// More than any machine records.
+    /// The most cameras; more than any machine records.
     private static let mostCameras = 256
 
     private static func cameras(in folder: String) -> [Camera] {
         let files = Folder.names(in: folder).filter { $0.hasSuffix(ending) && !$0.hasPrefix(".") }.sorted()
         return files.prefix(mostCameras).compactMap { file in
-            // A file that cannot be read, or is wrong, is camrec's to report.
+            // camrec reports a file that is wrong or cannot be read.
             guard let settings = try? SettingsFile(path: "\(folder)/\(file)") else { return nil }
             return Camera(name: String(file.dropLast(ending.count)), settings: settings)
         }
@@ -150,17 +151,17 @@ public enum CameraSource: Sendable {
 }
 
 extension Camera {
-    /// The services' folders of recordings, which relative paths in their settings begin at.
+    /// The folder with the working folders of the services; relative paths in settings begin there.
     private static let stateFolder = "/var/lib/camrec"
 
-    /// The camera of a recorder's settings; nil if it serves no raw stream.
+    /// Creates the camera of a recorder from its settings; nil if the recorder serves no raw stream.
     init?(name: String, settings: SettingsFile) {
         let stateFolder = "\(Self.stateFolder)/\(name)"
         func values(_ key: String) -> [String] { settings.entries.filter { $0.key == key }.map(\.value) }
-        // What a browser can decode is in no container.
+        // Browsers decode raw streams only.
         guard values("stream-format").allSatisfy({ $0 == "raw" }) else { return nil }
         let addresses = values("listen").compactMap { ListeningAddress($0) }
-        // A local socket has no port that another program could take.
+        // A local socket is preferred: another program cannot take its port.
         let chosen = addresses.first { if case .path = $0 { true } else { false } } ?? addresses.first
         func absolute(_ path: String) -> String {
             path.hasPrefix("/") ? path : "\(stateFolder)/\(path)"
@@ -178,6 +179,6 @@ extension Camera {
 }
 
 extension SocketAddress {
-    /// The host to connect to on this machine: a recorder may listen on all of its addresses.
+    /// The host to connect to on this machine, also if the recorder listens on all addresses.
     fileprivate var reachableHost: String { ["0.0.0.0", "::"].contains(host) ? Self.defaultHost : host }
 }

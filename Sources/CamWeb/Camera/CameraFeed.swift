@@ -3,34 +3,34 @@ import CamPlatform
 import Glibc
 import NIOCore
 
-/// Hands a camera's stream on to all of its viewers, from one connection to the recorder.
+/// Passes the stream of a camera from one connection with its recorder to all viewers.
 final class CameraFeed: Sendable {
     let camera: Camera
-    /// Its recordings; nil if nobody knows where they are.
+    /// Its recordings; nil if their place is unknown.
     let recordings: RecordingCatalog?
-    /// Asks its recorder; nil if that has no control socket.
+    /// Sends commands to its recorder; nil if the recorder has no control socket.
     let recorder: RecorderLink?
     private let mailbox = FeedMailbox()
     private let demand: ViewerDemand
     private let audience: NIOLoopBoundBox<Audience>
     private let report: @Sendable (String) -> Void
 
-    /// Who watches, and what a newcomer must know. Belongs to the event loop.
+    /// The viewers, and the state that a new viewer gets first. Belongs to the event loop.
     private struct Audience {
         var viewers: [ObjectIdentifier: any LiveViewer] = [:]
         var status = CameraStatus.connecting
         var facts: StreamFacts?
         var keyframes = KeyframeRequests()
-        /// The next look whether to ask for a keyframe.
+        /// The next check whether to request a keyframe.
         var look: Scheduled<Void>?
-        /// Whether the operator knows that the recorder gives no keyframes.
+        /// Whether the operator was told that the recorder gives no keyframes.
         var hasToldOfRefusal = false
     }
 
     /// How long a connection to the recorder outlives the last viewer.
     private static let linger = Duration.seconds(5)
 
-    /// Starts the camera's thread, which connects once there is a viewer.
+    /// Starts the thread of the camera, which connects once there is a viewer.
     /// - Parameter report: called with lines for the operator.
     init(
         _ camera: Camera, on eventLoop: any EventLoop, interruption: Interruption,
@@ -42,7 +42,7 @@ final class CameraFeed: Sendable {
         self.report = report
         demand = try ViewerDemand(linger: Self.linger)
         audience = .makeBoxSendingValue(Audience(), eventLoop: eventLoop)
-        // The thread must not keep the feed alive, whose end ends the thread.
+        // The thread must not keep the feed alive: the end of the feed ends the thread.
         let reader = CameraReader(address: camera.address, demand: demand, interruption: interruption) {
             [weak self] event in self?.publish(event)
         }
@@ -54,7 +54,7 @@ final class CameraFeed: Sendable {
 
     deinit { demand.stop() }
 
-    /// How many watch. Call it on the event loop.
+    /// The number of viewers. Call it on the event loop.
     var viewerCount: Int { audience.value.viewers.count }
 
     /// Ends the stream for good: the camera is gone. Call it on the event loop.
@@ -83,7 +83,7 @@ final class CameraFeed: Sendable {
         demand.viewerLeft(viewer.form)
     }
 
-    /// Asks for a keyframe if it is time for that.
+    /// Requests a keyframe if one is due.
     private func requestKeyframe() {
         guard let control = camera.control else { return }
         let loop = audience.eventLoop.assumeIsolated()
@@ -143,7 +143,7 @@ final class CameraFeed: Sendable {
 }
 
 extension CameraStatus {
-    /// What the operator should know; nil for nothing.
+    /// The line for the operator; nil if there is nothing to report.
     fileprivate func line(for camera: Camera) -> String? {
         switch self {
         case .connecting, .waiting: nil
@@ -155,21 +155,21 @@ extension CameraStatus {
 
 // MARK: Requests for keyframes
 
-/// Decides when to ask a recorder for a keyframe, for viewers that join a stream that runs already.
+/// Decides when to request a keyframe for viewers that join a running stream.
 ///
-/// However many join, there is one request at a time, and at most one a second: a keyframe costs the recording bits. A
-/// viewer that joins too soon after a request waits for the next one, unless a keyframe comes first.
+/// There is one request at a time, and at most one a second, because a keyframe costs the recording bits. A
+/// viewer that joins too soon after a request waits for the next request or keyframe.
 struct KeyframeRequests: Sendable {
-    /// What to do now.
+    /// The next step of the caller.
     enum Step: Hashable {
         case nothing
-        /// Look again then.
+        /// Call `next` again at that time.
         case wait(until: NIODeadline)
-        /// Ask, and call `noteAnswer` when that has ended.
+        /// Send a request, and call `noteAnswer` when it has ended.
         case ask
     }
 
-    /// The forms in which somebody waits for a keyframe.
+    /// The forms whose viewers wait for a keyframe.
     private var waiting: Set<LiveForm> = []
     private var isAsking = false
     private var earliest = NIODeadline.uptimeNanoseconds(0)
@@ -177,23 +177,23 @@ struct KeyframeRequests: Sendable {
     /// The shortest time between requests.
     static let pause = TimeAmount.seconds(1)
 
-    /// Notes that a viewer joined.
+    /// Records a new viewer.
     mutating func noteNewcomer(_ form: LiveForm) { waiting.insert(form) }
 
-    /// Notes a keyframe, which all viewers of its form get.
+    /// Records a keyframe, which all viewers of its form get.
     mutating func noteKeyframe(_ form: LiveForm) { waiting.remove(form) }
 
-    /// Notes that the stream ended: the next one begins with a keyframe.
+    /// Records the end of the stream: the next one begins with a keyframe.
     mutating func noteEnd() { waiting.removeAll() }
 
-    /// Notes that a request has ended.
+    /// Records the end of a request.
     mutating func noteAnswer() { isAsking = false }
 
-    /// Returns what to do now, and counts a request as begun.
+    /// Returns the next step; if that is a request, it counts as sent.
     mutating func next(at now: NIODeadline) -> Step {
         guard !waiting.isEmpty, !isAsking else { return .nothing }
         guard now >= earliest else { return .wait(until: earliest) }
-        // Its keyframe is for all who wait now. One that fails is not repeated.
+        // All waiting viewers get the keyframe. A failed request is not repeated.
         waiting.removeAll()
         (isAsking, earliest) = (true, now + Self.pause)
         return .ask

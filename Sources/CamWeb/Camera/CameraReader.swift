@@ -4,7 +4,8 @@ import CamPlatform
 import Glibc
 import Containers
 
-/// Connects to a camera's recorder while somebody watches, again and again. Runs on a thread of its own.
+/// Connects to the recorder of a camera, and reconnects, as long as the camera has viewers. Runs on a
+/// separate thread.
 struct CameraReader: Sendable {
     let address: CameraAddress
     let demand: ViewerDemand
@@ -14,19 +15,19 @@ struct CameraReader: Sendable {
 
     /// How long connecting may take.
     private static let connectTimeout = Duration.seconds(5)
-    /// How long viewers wait at most for a recorder that is back.
+    /// The longest pause between two attempts to connect.
     private static let longestPause = Duration.seconds(2)
 
-    /// Runs until everything ends.
+    /// Runs until the demand ends for good or the interruption is raised.
     func run() {
         while demand.awaitViewer(), !interruption.isRaised {
             serve()
-            // What was true for the last viewers need not be true for the next ones.
+            // The next viewers must not see the status of the previous ones.
             publish(.status(.connecting))
         }
     }
 
-    /// Keeps a connection as long as somebody watches.
+    /// Keeps a connection as long as there are viewers.
     private func serve() {
         var backOff = BackOff(longest: Self.longestPause)
         while demand.isWanted(), !interruption.isRaised {
@@ -60,7 +61,7 @@ struct CameraReader: Sendable {
 
 // MARK: A connection
 
-/// Reads a stream from one connection, and publishes its pictures. Used by one thread.
+/// Reads a stream from one connection and publishes its pictures. Used by one thread.
 final class CameraConnection {
     private let socket: Socket
     private let demand: ViewerDemand
@@ -69,25 +70,26 @@ final class CameraConnection {
     private var assembler: AccessUnitAssembler?
     /// The first bytes of a stream whose kind is still unknown.
     private var head: [UInt8] = []
-    /// The sequence parameter set that the published format is from.
+    /// The sequence parameter set of the published format.
     private var sequenceParameterSet: [UInt8]?
     private var facts: StreamFacts?
     private var isLive = false
-    /// Whether a picture came that is shown before an earlier one: containers would show them in the wrong order.
+    /// Whether a picture arrived that is shown before an earlier one; containers would show them in the wrong
+    /// order.
     private var isReordered = false
     private var pause = CameraConnection.shortestPause
     /// Whether bytes arrived since the last pause.
     private var mayPause = false
 
-    /// A time without a byte that counts as the end of a picture; doubled whenever that was wrong, because a busy machine
-    /// lets a sender wait in the middle of one.
+    /// The time without a byte that counts as the end of a picture. Doubled after each mistake, because a
+    /// busy machine makes a sender wait in the middle of a picture.
     private static let shortestPause = Duration.milliseconds(2)
     private static let longestPause = Duration.milliseconds(32)
-    /// The time after which a sender whose machine is gone is given up.
+    /// The time after which a silent sender counts as gone.
     private static let patience = Duration.seconds(10)
     private static let chunkLength = 64 << 10
 
-    /// - Parameter name: the stream's, in messages.
+    /// - Parameter name: the name of the stream in messages.
     init(
         _ socket: consuming Socket, name: String, demand: ViewerDemand, publish: @escaping (FeedEvent) -> Void
     ) {
@@ -96,8 +98,8 @@ final class CameraConnection {
         (self.demand, self.publish, containers) = (demand, publish, ContainerSupply(name: name))
     }
 
-    /// Reads until the connection ends or nobody watches any more.
-    /// - Returns: why the connection ended; nil if nobody watches.
+    /// Reads until the connection or the demand ends.
+    /// - Returns: why the connection ended; nil if the demand ended.
     func read(unless interruption: Interruption) -> String? {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkLength, alignment: 16)
         defer { room.deallocate() }
@@ -133,7 +135,7 @@ final class CameraConnection {
         assembler?.pause(arrival: .now) { deliver($0) }
     }
 
-    /// - Returns: why this is not a stream to show; nil if it is, or may be.
+    /// - Returns: why camweb cannot show the stream; nil if it can, or may be able to.
     private func take(_ bytes: UnsafeRawBufferPointer) -> String? {
         if let assembler {
             gather(bytes.bytes, assembler)

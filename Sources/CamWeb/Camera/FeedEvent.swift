@@ -1,40 +1,40 @@
 import CamPlatform
 import NIOCore
 
-/// What a camera's reader has to say to its viewers.
+/// A message from the reader of a camera to its viewers.
 enum FeedEvent: Sendable {
     case status(CameraStatus)
     /// The next keyframe begins a stream of this kind.
     case facts(StreamFacts)
     case picture(LivePicture)
-    /// The stream cannot have this form; in words, why.
+    /// The stream cannot have this form, with the reason in words.
     case impossible(LiveForm, reason: String)
 }
 
-/// A camera's stream as its viewers see it.
+/// The status of a camera's stream for its viewers.
 enum CameraStatus: Hashable, Sendable {
-    /// Nobody has watched, or no attempt to connect has succeeded or failed yet.
+    /// No attempt to connect has ended since the first viewer came.
     case connecting
-    /// Connected; the stream's first keyframe has not come yet.
+    /// Connected, before the first keyframe of the stream.
     case waiting
     case live
-    /// Not connected; in words, why.
+    /// Not connected, with the reason in words.
     case unavailable(String)
 }
 
-/// A picture as viewers get it; they share its storage.
+/// A picture in the form that viewers get; all of them share its storage.
 struct LivePicture: Sendable {
     let form: LiveForm
     let bytes: ByteBuffer
     let isKeyframe: Bool
-    /// The container that it belongs to; nil in messages.
+    /// The container of the picture; nil in messages.
     var container: ContainerStart?
 }
 
-/// The beginning of a container, which each of its viewers gets first. Its identity is the container's.
+/// The beginning of a container, which each viewer gets first. Its identity tells containers apart.
 final class ContainerStart: Sendable {
     let prologue: ByteBuffer
-    /// The response's, with the codec.
+    /// The content type of the response, with the codec.
     let contentType: String
 
     init(prologue: ByteBuffer, contentType: String) {
@@ -44,8 +44,8 @@ final class ContainerStart: Sendable {
 
 // MARK: The mailbox
 
-/// Carries events from a camera's thread to the server's, without either waiting for the other. Bounded: if the server is
-/// late, pictures are left out up to a keyframe.
+/// Carries events from a camera's thread to the server's thread; neither waits for the other. Memory is
+/// bounded: if the server is late, pictures are dropped up to a keyframe.
 final class FeedMailbox: @unchecked Sendable {
     // Safe to share: all mutable state is accessed with the monitor's lock held.
     private let monitor = Monitor()
@@ -54,7 +54,7 @@ final class FeedMailbox: @unchecked Sendable {
     private var byteCount = 0
     private var gates: [LiveForm: KeyframeGate] = [:]
 
-    /// More than any picture has, and seconds of a usual stream.
+    /// More than any picture takes, and seconds of a usual stream.
     static let defaultByteLimit = 32 << 20
 
     init(byteLimit: Int = FeedMailbox.defaultByteLimit) { self.byteLimit = byteLimit }
@@ -88,8 +88,8 @@ final class FeedMailbox: @unchecked Sendable {
 
 // MARK: Pictures without room
 
-/// Keeps a stream decodable for a receiver that cannot take all of it: once a picture has no room, none passes until the
-/// next keyframe that has.
+/// Keeps a stream decodable for a slow receiver: once a picture has no room, no picture passes until a
+/// keyframe that has room.
 struct KeyframeGate: Sendable {
     /// Whether the next picture passes if it has room.
     private(set) var isOpen = false

@@ -4,7 +4,7 @@ import NIOCore
 import CamDelivery
 import Containers
 
-/// The forms in which viewers get a stream.
+/// A form in which viewers get a stream.
 enum LiveForm: Hashable, Sendable, CaseIterable {
     /// A message for each picture, over a WebSocket.
     case messages
@@ -33,7 +33,7 @@ enum LiveForm: Hashable, Sendable, CaseIterable {
     func contentType(of facts: StreamFacts) -> String {
         switch self {
         case .messages: "application/octet-stream"
-        // Parameter sets are in the header: then H.265 has another name (ISO/IEC 14496-15, 8.4.1).
+        // H.265 with parameter sets in the header has another name (ISO/IEC 14496-15, 8.4.1).
         case .mp4: "video/mp4; codecs=\"\(facts.codec.description.replacing("hev1.", with: "hvc1."))\""
         case .transportStream: "video/mp2t"
         }
@@ -42,19 +42,19 @@ enum LiveForm: Hashable, Sendable, CaseIterable {
 
 // MARK: Containers
 
-/// Puts a camera's pictures into the containers that somebody watches, each once for all of its viewers. Used by one
+/// Frames the pictures of a camera in each container that has viewers, once for all of them. Used by one
 /// thread.
 final class ContainerSupply {
     private let name: String
     private var open: [LiveForm: (container: LiveContainer, start: ContainerStart?)] = [:]
 
-    /// - Parameter name: the stream's, in messages.
+    /// - Parameter name: the name of the stream in messages.
     init(name: String) { self.name = name }
 
-    /// Starts new containers: a header belongs to one format.
+    /// Starts new containers, because a header belongs to one format.
     func restart() { open.removeAll() }
 
-    /// Frames a picture for viewers of a form; nil if they cannot begin with it.
+    /// Frames a picture for the viewers of a form; nil if a container cannot begin with it.
     func picture(
         _ unit: AccessUnit, as form: LiveForm, _ facts: StreamFacts
     ) throws(OutputError) -> LivePicture? {
@@ -74,12 +74,12 @@ final class ContainerSupply {
             form: form, bytes: ByteBuffer(bytes: bytes), isKeyframe: unit.isIDR, container: start)
     }
 
-    /// Ends a form's container, which nobody watches, or which failed.
+    /// Ends the container of a form, because it has no viewers or has failed.
     func close(_ form: LiveForm) { open[form] = nil }
 }
 
 extension StreamDescription {
-    /// Describes a stream without reordering from a keyframe; nil if its parameter set cannot be read.
+    /// Describes the stream of a keyframe, assuming no reordering; nil if its parameter set cannot be read.
     fileprivate init?(keyframe: AccessUnit) {
         var sets = StreamParameterSets(codec: keyframe.codec)
         guard let set = keyframe.sequenceParameterSet, (try? sets.insert(set.span.bytes)) == true else {
@@ -100,7 +100,7 @@ extension StreamDescription {
 /// | 2, 3 | reserved, 0 |
 /// | 4 … 11 | when it arrived, in microseconds of the monotonic clock, big-endian |
 ///
-/// A text message precedes the keyframe of a new format, so that no flag is needed for that.
+/// A text message, not a flag, announces the keyframe of a new format.
 enum LiveMessage {
     static let version: UInt8 = 1
     static let headerByteCount = 12

@@ -1,6 +1,6 @@
 import Bitstream
 
-/// What a browser must know about a stream before it can decode it.
+/// The facts that a browser needs before it can decode a stream.
 struct StreamFacts: Hashable, Sendable {
     let codec: CodecString
     /// Width in pixels, after cropping.
@@ -8,7 +8,7 @@ struct StreamFacts: Hashable, Sendable {
     /// Height in pixels, after cropping.
     let height: Int
 
-    /// Reads them from a keyframe's sequence parameter set; nil if there is none that can be read.
+    /// Reads the sequence parameter set of a keyframe; nil if there is none or it is damaged.
     init?(_ keyframe: AccessUnit) {
         guard let nalUnit = keyframe.sequenceParameterSet else { return nil }
         var sets = StreamParameterSets(codec: keyframe.codec)
@@ -21,12 +21,12 @@ struct StreamFacts: Hashable, Sendable {
 
 // MARK: Codec strings
 
-/// A stream's format in the form that browsers compare with what they can decode: `avc1.64001F`, `hev1.1.6.L93.90`
+/// The codec parameter of a media type, by which browsers choose decoders: `avc1.64001F`, `hev1.1.6.L93.90`
 /// (RFC 6381; ISO/IEC 14496-15, Annex E).
 public struct CodecString: Hashable, Sendable, CustomStringConvertible {
     public let description: String
 
-    /// Reads it from a sequence parameter set NAL unit, given without start code; nil if the unit is too short.
+    /// Reads a sequence parameter set NAL unit without start code; nil if the unit is too short.
     public init?(sequenceParameterSet nalUnit: RawSpan, codec: Codec) {
         let bytes = EmulationPrevention.unescape(
             nalUnit.extracting(first: Self.mostBytes))
@@ -42,7 +42,7 @@ public struct CodecString: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// More than the elements that count, with their emulation prevention bytes.
+    /// The bytes to look at: more than profile, tier and level take with emulation prevention bytes.
     private static let mostBytes = 24
 
     /// - Parameter bytes: the 12 bytes of the general profile, tier and level (7.3.3).

@@ -1,8 +1,8 @@
 import CamNetworking
 import CamPlatform
 
-/// Whether anybody watches a camera: its reader connects only then, and stays a while after the last viewer left, who may
-/// only be reloading the page.
+/// Counts the viewers of a camera. The reader connects only while there are viewers, and stays a while after
+/// the last one left, who may only be reloading the page.
 final class ViewerDemand: @unchecked Sendable {
     // Safe to share: all mutable state is accessed with the monitor's lock held.
     private let monitor = Monitor()
@@ -10,7 +10,7 @@ final class ViewerDemand: @unchecked Sendable {
     private let wakeUp: WakeUp
     private var viewers: [LiveForm: Int] = [:]
     private var viewerCount = 0
-    /// When the interest ends; nil while there are viewers, and before the first.
+    /// When the demand ends; nil while there are viewers, and before the first.
     private var end: Instant?
     private var isOver = false
 
@@ -19,10 +19,10 @@ final class ViewerDemand: @unchecked Sendable {
         wakeUp = try WakeUp()
     }
 
-    /// Readable after a viewer left or everything ended, until `noteChange`.
+    /// Readable after a viewer left or `stop`, until `noteChange`.
     var descriptor: Int32 { wakeUp.descriptor }
 
-    /// When the interest ends if nobody comes; nil while there are viewers.
+    /// When the demand ends if no viewer comes; nil while there are viewers.
     var deadline: Instant? { monitor.withLock { end } }
 
     func viewerJoined(_ form: LiveForm) {
@@ -43,7 +43,7 @@ final class ViewerDemand: @unchecked Sendable {
         wakeUp.wake()
     }
 
-    /// Ends all interest.
+    /// Ends the demand for good.
     func stop() {
         monitor.withLock {
             isOver = true
@@ -59,11 +59,11 @@ final class ViewerDemand: @unchecked Sendable {
         monitor.withLock { !isOver && (viewerCount > 0 || end.map { now < $0 } ?? false) }
     }
 
-    /// Whether somebody watches the stream in a form.
+    /// Whether the stream has viewers of a form.
     func isWanted(_ form: LiveForm) -> Bool { monitor.withLock { viewers[form, default: 0] > 0 } }
 
     /// Waits for a viewer.
-    /// - Returns: false if none will come.
+    /// - Returns: false after `stop`.
     func awaitViewer() -> Bool {
         monitor.withLock {
             while viewerCount == 0, !isOver { monitor.wait() }

@@ -11,21 +11,21 @@ final class MetricsDesk: Sendable {
 
     /// Belongs to the event loop.
     private struct State {
-        /// The collection that is under way.
+        /// The running collection.
         var current: EventLoopFuture<String>?
-        /// Whether a look at the disks has not ended yet.
+        /// Whether a query of the disks is running.
         var isLooking = false
     }
 
-    /// A camera as the metrics see it.
+    /// The state of a camera for the metrics.
     private struct Camera: Sendable {
         let name: String
         let viewerCount: Int
-        /// Nil if its recorder does not answer, or has no control socket.
+        /// Nil if the recorder does not answer or has no control socket.
         let statistics: RecordingStatistics?
     }
 
-    /// How long a disk may take to say how much room it has: a server's may never answer.
+    /// How long a disk may take to report its free space; a network file system may never answer.
     private static let patience = TimeAmount.seconds(2)
 
     init(on eventLoop: any EventLoop) {
@@ -37,7 +37,7 @@ final class MetricsDesk: Sendable {
     /// Ends the thread. Call it off the event loop.
     func stop() { disks.shutdownGracefully { _ in } }
 
-    /// Returns the text, or waits for the one that is being made.
+    /// Returns the text. Callers during a collection share its result.
     func text(for feeds: [CameraFeed]) -> EventLoopFuture<String> {
         if let current = state.value.current { return current }
         let cameras = feeds.map { feed in
@@ -61,7 +61,7 @@ final class MetricsDesk: Sendable {
         }.recover { _ in nil }
     }
 
-    /// Asks the disks, away from the event loop; what is not known in time is left out.
+    /// Queries the disks off the event loop; late answers are left out.
     private func freeBytes(in folders: Set<String>) -> EventLoopFuture<[String: Int]> {
         guard !state.value.isLooking, !folders.isEmpty else {
             return state.eventLoop.makeSucceededFuture([:])

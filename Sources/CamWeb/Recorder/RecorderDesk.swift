@@ -7,7 +7,7 @@ struct RecorderDesk {
     private let link: RecorderLink
     private let authority: String
 
-    /// How long a camera may take for a control.
+    /// How long a camera may take to set a control.
     private static let cameraPatience = TimeAmount.seconds(15)
 
     init(_ feed: CameraFeed, authority: String) throws(Refusal) {
@@ -15,7 +15,7 @@ struct RecorderDesk {
         (self.link, self.authority) = (link, authority)
     }
 
-    /// Answers a request that changes nothing.
+    /// Answers a request for a resource.
     func answer(_ target: RecorderTarget) throws(Refusal) -> EventLoopFuture<Response> {
         switch target {
         case .statistics: return response(to: link.ask(.stats)) { json($0.line) }
@@ -69,7 +69,7 @@ extension Refusal {
         status: .forbidden,
         reason: "camweb only shows, and changes nothing; start it with --password-file or --allow-changes")
 
-    /// The recorder's own reason.
+    /// The reason that the recorder gives.
     static func refused(_ reason: String) -> Refusal {
         Refusal(status: .conflict, reason: String(reason.prefix(longestReason)))
     }
@@ -80,9 +80,10 @@ extension Refusal {
 
 // MARK: Commands
 
-/// A command of the page, as a line for the control socket. Browsers cannot send its other commands, such as `stop`.
+/// A command of the page, as a line for the control socket. Browsers cannot send other commands, such as
+/// `stop`.
 struct RecorderCommand: Hashable, Sendable {
-    /// Without its newline.
+    /// The command without its newline.
     let line: String
 
     private static let longestValue = 256
@@ -117,7 +118,8 @@ struct RecorderCommand: Hashable, Sendable {
             && text.utf8.allSatisfy { isDigit($0) || (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "_") }
     }
 
-    /// A comma would begin another control, and a line break another command.
+    /// Rejects a comma, which would begin another control, and a line break, which would begin another
+    /// command.
     private static func isValue(_ text: String) -> Bool {
         text.utf8.count <= longestValue && text.utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: ",") }
     }
@@ -129,19 +131,19 @@ struct RecorderCommand: Hashable, Sendable {
 
 /// A resource of a camera's recorder.
 enum RecorderTarget: String, Hashable, Sendable, CaseIterable {
-    /// Its statistics, as JSON.
+    /// The statistics of the recording, as JSON.
     case statistics = "stats.json"
-    /// The camera's controls, as JSON.
+    /// The controls of the camera, as JSON.
     case controls = "controls.json"
-    /// The doctor's findings, as JSON.
+    /// The findings of `doctor`, as JSON.
     case findings = "doctor.json"
-    /// A picture.
+    /// A current picture, as JPEG.
     case snapshot = "snapshot.jpg"
-    /// Takes the form of a command.
+    /// Accepts a form with a command.
     case command = "command"
 
     /// Reads `NAME/stats.json` and the like.
-    /// - Returns: the camera's name and the resource; nil for an unknown one.
+    /// - Returns: the name of the camera and the resource; nil for an unknown resource.
     static func read(_ path: Substring) -> (camera: String, target: RecorderTarget)? {
         guard let slash = path.lastIndex(of: "/"), let camera = PercentEncoding.decoded(path[..<slash]),
             let target = RecorderTarget(rawValue: String(path[path.index(after: slash)...]))

@@ -3,21 +3,21 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// Sends the page's and Prometheus' requests to a camera's recorder. Clients that ask the same question at a time share
-/// one answer. Used on the event loop.
+/// Sends requests of the page and of Prometheus to the recorder of a camera. Clients that ask the same
+/// question at a time share one answer. Used on the event loop.
 final class RecorderLink: Sendable {
     private let path: String
     private let state: NIOLoopBoundBox<State>
 
     /// Belongs to the event loop.
     private struct State {
-        /// The latest answers to questions that change nothing.
+        /// The latest answers, for reuse.
         var shared: [Question: (answer: EventLoopFuture<ControlRequest.Answer>, end: NIODeadline)] = [:]
-        /// Requests that are under way.
+        /// The number of running requests.
         var count = 0
     }
 
-    /// A request that changes nothing.
+    /// A command that only reads.
     enum Question: String, Hashable {
         case stats, controls, doctor
         case snapshot = "snapshot jpeg"
@@ -26,13 +26,14 @@ final class RecorderLink: Sendable {
         fileprivate var life: TimeAmount {
             switch self {
             case .stats: .milliseconds(500)
-            // A client that has just set a control expects its new value, and a snapshot must be current.
+            // A client that has just set a control expects the new value, and a snapshot must be current.
             case .controls, .snapshot: .zero
             case .doctor: .seconds(10)
             }
         }
 
-        /// A doctor tries drivers, which may hang; a camera may take long for each control.
+        /// How long an answer may take. `doctor` tries drivers, which may hang; a camera may be slow to
+        /// report each control.
         fileprivate var patience: TimeAmount {
             switch self {
             case .stats: ControlRequest.usualPatience
@@ -43,7 +44,7 @@ final class RecorderLink: Sendable {
         }
     }
 
-    /// A recorder has eight connections in all.
+    /// The most running requests; a recorder has eight connections in total.
     private static let mostRequests = 4
 
     /// - Parameter path: the recorder's control socket.
@@ -52,11 +53,11 @@ final class RecorderLink: Sendable {
         state = .makeBoxSendingValue(State(), eventLoop: eventLoop)
     }
 
-    /// Asks a question, or waits for the answer to the same one.
+    /// Asks a question, or shares the answer to an equal one.
     func ask(_ question: Question, at now: NIODeadline = .now()) -> EventLoopFuture<ControlRequest.Answer> {
         if let known = state.value.shared[question], now < known.end { return known.answer }
         let answer = send(question.rawValue, patience: question.patience)
-        // While it is on its way, it is shared in any case.
+        // Until the answer arrives, all clients share it.
         state.value.shared[question] = (answer, .distantFuture)
         answer.assumeIsolated().whenComplete { [state] result in
             let isGood = (try? result.get()) != nil
@@ -82,23 +83,24 @@ final class RecorderLink: Sendable {
 
 // MARK: A request
 
-/// Sends one command to a recorder's control socket, and reads its answer: a line of JSON, perhaps with bytes after it.
+/// Sends one command to the control socket of a recorder, and reads the answer: a line of JSON, perhaps
+/// followed by bytes.
 final class ControlRequest: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Why a command was not carried out, in words.
+    /// Why a command failed, in words.
     struct Failure: Error, Hashable {
         let reason: String
-        /// Whether the recorder refused it; otherwise there was no answer.
+        /// Whether the recorder refused the command; otherwise it did not answer.
         var isRefusal = false
     }
 
-    /// What a recorder answers to a command that it accepts.
+    /// The answer to an accepted command.
     struct Answer: Sendable {
         /// The line, as JSON.
         let line: ByteBuffer
-        /// What follows it: a picture, or findings.
+        /// The bytes after the line: a picture, or findings.
         let body: ByteBuffer
     }
 
@@ -112,13 +114,13 @@ final class ControlRequest: ChannelInboundHandler {
     private let command: String
     private let patience: TimeAmount
     private let answered: EventLoopPromise<Answer>
-    /// What came so far: the line, until it is complete, and then what follows it.
+    /// The bytes received so far: the line until it is complete, then its body.
     private var received = ByteBuffer()
     private var line: (text: ByteBuffer, bytes: Int)?
 
-    /// How long a recorder may take for most commands.
+    /// How long most commands may take.
     static let usualPatience = TimeAmount.seconds(5)
-    /// More than the list of any camera's controls.
+    /// More than the controls of any camera take.
     private static let longestLine = 512 << 10
     /// More than any JPEG of a camera.
     private static let longestBody = 32 << 20
@@ -130,7 +132,7 @@ final class ControlRequest: ChannelInboundHandler {
 
     /// Sends a command.
     /// - Parameter patience: how long the whole answer may take.
-    /// - Returns: the answer once it was accepted; fails with `Failure`.
+    /// - Returns: the answer if the recorder accepts the command; fails with `Failure`.
     static func send(
         _ command: String, to path: String, patience: TimeAmount = usualPatience,
         on eventLoop: any EventLoop

@@ -2,21 +2,22 @@ import CamPlatform
 import Glibc
 import Containers
 
-/// A camera's recordings: which there are, and when each was made. Reads the disk in its callers' threads, one at a time.
+/// Lists the recordings of a camera and when each was made. Reads the disk on the threads of its callers, one
+/// at a time.
 final class RecordingCatalog: @unchecked Sendable {
     // Safe to share: each part's state is accessed with that part's lock held.
     private let place: RecordingsPlace
     /// Held while the disk is read.
     private let reading = Monitor()
     private var probes: [RecordingFile: Result<RecordingProbe, RemuxError>] = [:]
-    /// Held for moments.
+    /// Protects the fields below; never held while the disk is read.
     private let table = Monitor()
     private var folder: RecordingFolder?
     private var segments: [UInt64: Segment] = [:]
     private var ids: [Name: UInt64] = [:]
     private var nextID: UInt64
 
-    /// By which a file is known again.
+    /// The key by which a file keeps its number.
     private struct Name: Hashable {
         let identity: FileIdentity
         let path: [String]
@@ -24,25 +25,25 @@ final class RecordingCatalog: @unchecked Sendable {
         init(_ file: RecordingFile) { (identity, path) = (file.identity, file.path) }
     }
 
-    /// What was found.
+    /// The result of listing.
     struct Listing {
-        /// By their beginnings.
+        /// In the order of their beginnings.
         var segments: [Segment] = []
         var problems: [RecordingProblem] = []
-        /// Whether all files were looked into.
+        /// Whether all files were examined.
         var isComplete = true
-        /// The times of all recordings that were looked into; nil if there are none.
+        /// From the first to the last picture of all examined recordings; nil if there are none.
         var extent: Range<WallTime>?
     }
 
     init(_ place: RecordingsPlace) {
         self.place = place
-        // Numbers from before a restart must not name other files.
+        // Numbers of an earlier run of camweb must not name other files.
         nextID = UInt64(max(0, WallTime.now.seconds)) << 20
     }
 
-    /// Lists the recordings of a time.
-    /// - Parameter deadline: files that could not be looked into by then are left out.
+    /// Lists the recordings in a range of time.
+    /// - Parameter deadline: files that could not be examined by then are left out.
     func list(_ time: Range<WallTime>, until deadline: Instant) -> Listing {
         reading.withLock {
             guard let folder = openFolder() else {
@@ -56,7 +57,7 @@ final class RecordingCatalog: @unchecked Sendable {
                         name: place.folder, reason: "too many files; only \(content.files.count) are shown"))
             }
             forget(allBut: content.files)
-            // The newest are wanted most.
+            // The newest recordings matter most.
             for file in content.files.sorted(by: { $0.modification > $1.modification }) {
                 guard let result = probe(file, in: folder, time, until: deadline) else { continue }
                 note(result, file, time, in: &listing)
@@ -86,12 +87,12 @@ final class RecordingCatalog: @unchecked Sendable {
         return opened
     }
 
-    /// - Returns: nil if there was no time, or the file's end is before the times that are wanted.
+    /// - Returns: nil if the deadline has passed, or the file ends before the requested range.
     private func probe(
         _ file: RecordingFile, in folder: RecordingFolder, _ time: Range<WallTime>, until deadline: Instant
     ) -> Result<RecordingProbe, RemuxError>? {
         if let known = probes[file] {
-            // A recorder may have ended it without writing again.
+            // A recorder may have ended the file without writing again.
             guard case .success(let probe) = known, probe.isGrowing else { return known }
         }
         guard file.modification >= time.lowerBound, Instant.now < deadline else { return nil }
@@ -104,7 +105,7 @@ final class RecordingCatalog: @unchecked Sendable {
         do throws(RemuxError) {
             result = .success(try RecordingProbe(file, open: recording))
         } catch {
-            // A recorder has just begun it.
+            // A recorder has just begun the file.
             if recording.isGrowing { return nil }
             result = .failure(error)
         }
@@ -157,9 +158,9 @@ final class RecordingCatalog: @unchecked Sendable {
 
 // MARK: Listed recordings
 
-/// A recording that is listed.
+/// A listed recording.
 struct Segment: Hashable, Sendable {
-    /// The number by which requests name it: given out here, and to no other file as long as the program runs.
+    /// The number of the recording in requests. No other file gets it while camweb runs.
     let id: UInt64
     let file: RecordingFile
     let probe: RecordingProbe
@@ -170,26 +171,27 @@ struct Segment: Hashable, Sendable {
 
 // MARK: Times of a recording
 
-/// What a look into a recording reveals.
+/// The times of a recording, read from the file.
 struct RecordingProbe: Hashable, Sendable {
-    /// When the first picture was captured, and when the last one ended.
+    /// From the capture of the first picture to the end of the last one.
     let time: Range<WallTime>
-    /// Whether a recorder was writing it.
+    /// Whether a recorder was writing the file.
     let isGrowing: Bool
 
     /// More than any recording lasts.
     private static let longest = Duration.seconds(31 * 86400)
-    /// How long it may take to find a file's end.
+    /// How long finding the end of a file may take.
     private static let patience = Duration.seconds(2)
 
-    /// Looks into a recording.
+    /// Examines a recording.
     ///
-    /// Matroska and MP4 say when they begin. Of other files the end is known, which is when they were last written.
+    /// Matroska and MP4 files contain the time of their beginning. Other files end at the time of the last
+    /// write.
     init(_ file: RecordingFile, open recording: OpenRecording) throws(RemuxError) {
         isGrowing = recording.isGrowing
         let reader = try RecordingReader(descriptor: recording.descriptor, name: file.name)
         let start = reader.metadata.start
-        // The end of a file that grows moves on anyway.
+        // The end of a growing file moves on anyway, so the last write is exact enough.
         if isGrowing, let start = start ?? recording.birth, start < file.modification,
             file.modification - start < Self.longest
         {
@@ -199,7 +201,7 @@ struct RecordingProbe: Hashable, Sendable {
         } else if !reader.hasTimes, let birth = recording.birth, birth < file.modification,
             file.modification - birth < Self.longest
         {
-            // A raw stream would have to be read completely.
+            // The length of a raw stream is known only after reading all of it.
             time = birth..<file.modification
         } else {
             time = file.modification - (try Self.length(reader, file))..<file.modification
@@ -221,9 +223,9 @@ struct RecordingProbe: Hashable, Sendable {
 
 // MARK: Problems
 
-/// What is wrong with a file or a folder of recordings.
+/// A problem with a file or a folder of recordings.
 struct RecordingProblem: Encodable, Hashable, Sendable {
-    /// From the folder of recordings; empty for that itself.
+    /// The path within the folder of recordings; empty for the folder itself.
     let name: String
     let reason: String
 }

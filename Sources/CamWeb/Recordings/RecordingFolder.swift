@@ -3,14 +3,14 @@ import CamPlatform
 import Glibc
 import CamStorage
 
-/// A folder of recordings that is open: everything in it is reached from there, and never through a link.
+/// An open folder of recordings. Files are reached from its descriptor, never through a link.
 final class RecordingFolder: Sendable {
     let descriptor: Int32
 
-    /// What a folder of recordings may have at most; what is beyond is left out.
+    /// The most entries and files of a folder; further ones are left out.
     private static let (mostEntries, mostFiles) = (50_000, 10_000)
 
-    /// Opens a folder; nil, with errno, if that fails.
+    /// Opens a folder; returns nil and sets errno if that fails.
     init?(path: String) {
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         if descriptor < 0 { return nil }
@@ -18,33 +18,33 @@ final class RecordingFolder: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Whether it was removed: another one may have its name now.
+    /// Whether the folder was removed; another folder may have its name now.
     var isGone: Bool {
         var status = stat()
         return fstat(descriptor, &status) != 0 || status.st_nlink == 0
     }
 
-    /// What is in the folder.
+    /// The content of a folder.
     struct Content {
         /// In no particular order.
         var files: [RecordingFile] = []
-        /// Folders and files that could not be looked at, and why.
+        /// Folders and files that could not be read, with the reason.
         var problems: [RecordingProblem] = []
-        /// Whether there is more than is looked at.
+        /// Whether entries were left out because there are too many.
         var isTooMuch = false
         fileprivate var entryCount = 0
     }
 
-    /// Lists the regular files that belong to a place.
+    /// Lists the regular files that are recordings of a place.
     func content(of place: RecordingsPlace) -> Content {
         var content = Content()
-        // A folder that is open has a position, which others must not share.
+        // Each listing needs an open folder with a separate read position.
         let own = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         read(own, at: [], place, &content)
         return content
     }
 
-    /// - Parameter folder: is closed here; negative, with errno, if it could not be opened.
+    /// - Parameter folder: closed by this method; negative, with errno set, if it could not be opened.
     private func read(
         _ folder: Int32, at path: [String], _ place: RecordingsPlace, _ content: inout Content
     ) {
@@ -90,20 +90,21 @@ final class RecordingFolder: Sendable {
 
 // MARK: Which files are recordings
 
-/// Where a camera's recordings are.
+/// The folder with the recordings of a camera, and the names that recordings have.
 public struct RecordingsPlace: Hashable, Sendable {
-    /// The folder that all of them are beneath.
+    /// The folder; recordings may be in folders below it.
     let folder: String
-    /// The `strftime` pattern of their names from there; nil for all that have a recording's extension.
+    /// The `strftime` pattern of paths within the folder; nil for all files with the extension of a
+    /// recording.
     let pattern: String?
-    /// Whether each of them is an event (`--ring`).
+    /// Whether each recording is an event (`--ring`).
     let areEvents: Bool
 
-    /// The recordings in a folder and its folders, whatever their names.
+    /// All recordings in a folder and the folders below it.
     public init(folder: String) { (self.folder, pattern, areEvents) = (folder, nil, false) }
 
-    /// The recordings of a recorder's settings; nil if it writes no files that can be played.
-    /// - Parameter stateFolder: what relative paths begin at.
+    /// The recordings of a recorder, from its settings; nil if it writes no files that can be played.
+    /// - Parameter stateFolder: the folder at which relative paths begin.
     init?(_ settings: SettingsFile, stateFolder: String) {
         let outputs = settings.entries.filter { $0.key == "output" }.map(\.value)
         guard let output = outputs.first(where: Self.isRecording) else { return nil }
@@ -119,19 +120,19 @@ public struct RecordingsPlace: Hashable, Sendable {
         areEvents = settings.entries.contains { $0.key == "ring" }
     }
 
-    /// How many folders a recording may be beneath.
+    /// The most folders between a recording and the folder.
     var depth: Int { pattern.map { $0.count { $0 == "/" } } ?? Self.usualDepth }
 
     private static let usualDepth = 4
 
-    /// Whether a file is one of the recordings.
-    /// - Parameter path: from the folder.
+    /// Whether a file is a recording.
+    /// - Parameter path: the path within the folder.
     func covers(_ path: String) -> Bool {
         guard Self.isRecording(path) else { return false }
         return pattern.map { FileNamePattern($0, expandsTime: true).covers(path) } ?? true
     }
 
-    /// Whether a name is a recording's, rather than a server's address or standard output.
+    /// Whether an output is a recording, not the address of a server or standard output.
     private static func isRecording(_ path: String) -> Bool {
         !path.contains("://") && (ContainerFormat(path: path) != nil || Codec(fileName: path) != nil)
     }
@@ -139,29 +140,29 @@ public struct RecordingsPlace: Hashable, Sendable {
 
 // MARK: Files
 
-/// A file in a folder of recordings, as it was when the folder was read.
+/// The state of a recording when its folder was read.
 struct RecordingFile: Hashable, Sendable {
-    /// Its name from the folder, folder by folder.
+    /// The path within the folder of recordings, by component.
     let path: [String]
     let identity: FileIdentity
     /// Bytes.
     let size: Int
-    /// When it was last written.
+    /// The time of the last write.
     let modification: WallTime
 
-    /// Its name from the folder, as people write it.
+    /// The path within the folder of recordings.
     var name: String { path.joined(separator: "/") }
 
     init(path: [String], _ status: stat) {
         (self.path, identity, size) = (path, FileIdentity(status), Int(status.st_size))
-        // A file may claim any year.
+        // A file may have a time of any year.
         modification = WallTime(seconds: status.st_mtim.tv_sec) + .nanoseconds(status.st_mtim.tv_nsec)
     }
 }
 
 extension RecordingFile {
-    /// Opens the file; nil, with errno, if it is gone or cannot be read.
-    /// - Parameter folder: the open folder that it was listed in.
+    /// Opens the file; returns nil and sets errno if the file is gone or cannot be read.
+    /// - Parameter folder: the open folder of recordings.
     func open(in folder: Int32) -> OpenRecording? {
         var parent = folder
         defer { if parent != folder { close(parent) } }
@@ -175,11 +176,11 @@ extension RecordingFile {
             }
         }
         guard let last = path.last else { return nil }
-        // Without O_NONBLOCK, opening a pipe that has taken the name would block.
+        // Without O_NONBLOCK, opening a pipe that now has the name would block.
         let descriptor = openat(parent, last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         let file = OpenRecording(descriptor)
-        // An inode may be used again, even for a pipe or a device.
+        // The inode may have a new use, even as a pipe or a device.
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             FileIdentity(status) == identity
@@ -193,11 +194,11 @@ extension RecordingFile {
 
 // MARK: Open files
 
-/// A recording that is open for reading. The file is the one that was listed, whatever has its name now.
+/// A recording open for reading. It is the listed file even if another file has its name now.
 final class OpenRecording: Sendable {
     let descriptor: Int32
 
-    /// - Parameter descriptor: is closed with this.
+    /// - Parameter descriptor: closed with the object.
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { close(descriptor) }
@@ -208,9 +209,9 @@ final class OpenRecording: Sendable {
         return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    /// Whether a recorder writes it at the moment.
+    /// Whether a recorder is writing the file.
     var isGrowing: Bool { WriteLock.isHeld(descriptor) }
 
-    /// When the file was created; nil if the file system does not say.
+    /// The creation time of the file; nil if the file system has none.
     var birth: WallTime? { FileFacts(descriptor: descriptor)?.birth }
 }

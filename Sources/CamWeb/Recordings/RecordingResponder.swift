@@ -2,19 +2,19 @@ import CamPlatform
 import NIOCore
 import NIOHTTP1
 
-/// Writes a response that another thread makes to its connection. Used on the event loop.
+/// Writes a response made by another thread to its connection. Used on the event loop.
 final class RecordingResponder {
     private let context: ChannelHandlerContext
     private let isHead: Bool
     private let keepsAlive: Bool
-    /// Called when the response has ended and the connection stays, with the future in which all of it is sent.
+    /// Called after the response if the connection stays open; the future completes when everything is sent.
     private let onEnd: (EventLoopFuture<Void>) -> Void
     private var sink: ResponseSink?
-    /// Writes that the browser has not taken yet.
+    /// The number of writes that the browser has not received yet.
     private var pendingCount = 0
     private var deadline: Scheduled<Void>?
 
-    /// How long a browser may read nothing of what waits for it.
+    /// How long a browser may read nothing while data waits.
     private static let patience = TimeAmount.seconds(10)
 
     init(
@@ -24,7 +24,7 @@ final class RecordingResponder {
         (self.isHead, self.keepsAlive, self.context, self.onEnd) = (isHead, keepsAlive, context, onEnd)
     }
 
-    /// Starts making the response.
+    /// Begins to make the response.
     func begin(_ request: RecordingRequest, by workers: RecordingWorkers) {
         let responder = NIOLoopBound(self, eventLoop: context.eventLoop)
         let loop = context.eventLoop
@@ -37,7 +37,7 @@ final class RecordingResponder {
         }
     }
 
-    /// Stops, because the connection is gone.
+    /// Stops the response because the connection is gone.
     func leave() {
         sink?.close()
         sink = nil
@@ -103,14 +103,14 @@ final class RecordingResponder {
 
 // MARK: From the thread to the connection
 
-/// Carries a response from the thread that makes it to its connection. The thread waits while the browser has not taken
-/// what came before, so that memory is bounded.
+/// Carries a response from the thread that makes it to its connection. Memory is bounded: the thread waits
+/// until the browser has received earlier bytes.
 final class ResponseSink: @unchecked Sendable {
     // Safe to share: all mutable state is accessed with the monitor's lock held.
     private let monitor = Monitor()
     private var waitingCount = 0
     private var isOver = false
-    /// Called on the maker's thread.
+    /// Called on the thread that makes the response.
     private let deliver: @Sendable (Part) -> Void
 
     /// A part of a response.
@@ -118,18 +118,19 @@ final class ResponseSink: @unchecked Sendable {
         case head(HTTPResponseStatus, HTTPHeaders)
         case body(ByteBuffer)
         case end
-        /// Something failed after the head was sent: the browser must notice that the rest is missing.
+        /// Making the response failed after its head was sent; the browser must notice that the rest is
+        /// missing.
         case abort
     }
 
-    /// The most bytes that wait for the browser.
+    /// The most bytes waiting for the browser.
     private static let mostWaiting = 512 << 10
-    /// What a slow browser reads in a few seconds: less than that is not reading.
+    /// The bytes that even a slow browser reads within seconds.
     private static let longestPiece = 64 << 10
 
     init(_ deliver: @escaping @Sendable (Part) -> Void) { self.deliver = deliver }
 
-    /// Whether nobody waits for the response any more.
+    /// Whether the browser no longer waits for the response.
     var isGone: Bool { monitor.withLock { isOver } }
 
     /// Begins the response.
@@ -137,8 +138,8 @@ final class ResponseSink: @unchecked Sendable {
         if !isGone { deliver(.head(status, headers)) }
     }
 
-    /// Sends bytes, and waits until there is room for them.
-    /// - Returns: false if nobody waits for them any more.
+    /// Sends bytes after waiting for room.
+    /// - Returns: false if the browser no longer waits for the response.
     func send(_ bytes: ByteBuffer) -> Bool {
         var rest = bytes
         while let piece = rest.readSlice(length: min(Self.longestPiece, rest.readableBytes)),
@@ -162,10 +163,10 @@ final class ResponseSink: @unchecked Sendable {
     /// Ends the response.
     func end() { if !isGone { deliver(.end) } }
 
-    /// Ends the connection, because the rest of the response is missing.
+    /// Ends the connection because the rest of the response is missing.
     func abort() { if !isGone { deliver(.abort) } }
 
-    /// Notes that the browser has taken bytes.
+    /// Records that the browser has received bytes.
     func noteSent(_ count: Int) {
         monitor.withLock {
             waitingCount -= count
@@ -173,7 +174,7 @@ final class ResponseSink: @unchecked Sendable {
         }
     }
 
-    /// Notes that nobody waits any more.
+    /// Records that the browser no longer waits.
     func close() {
         monitor.withLock {
             isOver = true

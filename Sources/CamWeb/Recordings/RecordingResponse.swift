@@ -7,29 +7,29 @@ import NIOCore
 import NIOHTTP1
 import Containers
 
-/// A response that is made from a camera's recordings. Used by one thread.
+/// Makes a response from the recordings of a camera. Used by one thread.
 final class RecordingResponse {
     let request: RecordingRequest
     private let sink: ResponseSink
     private var hasBegun = false
 
-    /// How long a list may take; what is missing then is in the next one.
+    /// How long making a list may take; the next list has what is missing.
     private static let longestSearch = Duration.seconds(2)
     private static let chunkLength = 64 << 10
 
     init(_ request: RecordingRequest, _ sink: ResponseSink) { (self.request, self.sink) = (request, sink) }
 
-    /// Whether nobody waits for the response any more.
+    /// Whether the browser no longer waits for the response.
     var isGone: Bool { sink.isGone }
 
-    /// Sends which recordings there are.
+    /// Sends the list of recordings.
     func list(_ time: Range<WallTime>) throws(Refusal) {
         let listing = request.catalog.list(time, until: .now + Self.longestSearch)
         let json = JSON.text(of: SegmentList(listing, now: .now))
         send(ByteBuffer(string: json), type: "application/json")
     }
 
-    /// Sends a segment's file, or a part of it.
+    /// Sends the file of a segment, or a byte range of it.
     func file(_ id: UInt64) throws(Refusal) {
         let (segment, recording) = try request.catalog.open(id)
         let size = recording.size
@@ -50,7 +50,7 @@ final class RecordingResponse {
         }
     }
 
-    /// Sends a piece of a segment as browsers play it.
+    /// Sends a piece of a segment as fragmented MP4.
     func piece(_ id: UInt64, at time: Duration, length: Duration) throws(Refusal) {
         let (segment, recording) = try request.catalog.open(id)
         do throws(RemuxError) {
@@ -100,7 +100,7 @@ final class RecordingResponse {
         } catch { throw .unreadable(error) }
     }
 
-    /// Sends a part of an open file.
+    /// Sends a byte range of an open file.
     func send(
         _ descriptor: Int32, _ part: Range<Int>, _ headers: HTTPHeaders, status: HTTPResponseStatus = .ok
     ) {
@@ -122,7 +122,7 @@ final class RecordingResponse {
         sink.end()
     }
 
-    /// Refuses the request; if the response has begun, ends the connection.
+    /// Refuses the request; if the response has begun, closes the connection instead.
     func fail(_ refusal: Refusal) {
         guard !hasBegun else { return sink.abort() }
         let response = Response(refusal)
@@ -147,7 +147,8 @@ final class RecordingResponse {
         sink.begin(status, headers)
     }
 
-    /// `Content-Disposition` of a file to keep; what a header cannot hold becomes a hyphen (RFC 6266).
+    /// Returns the `Content-Disposition` of a download; characters that a header cannot contain become
+    /// hyphens (RFC 6266).
     static func attachment(_ name: String) -> String {
         let plain = name.unicodeScalars.map { scalar in
             scalar.properties.isASCIIHexDigit || ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
@@ -165,7 +166,7 @@ final class RecordingResponse {
         }
     }
 
-    /// The media type of an MP4 with everything in it (RFC 6381).
+    /// The media type of an MP4 with all its codecs (RFC 6381).
     private static func mediaType(of facts: StreamFacts, sound: SoundCodec?) -> String {
         let type = LiveForm.mp4.contentType(of: facts)
         guard let sound else { return type }
@@ -184,19 +185,19 @@ final class RecordingResponse {
 }
 
 extension Duration {
-    /// In microseconds; never before the time itself, so that the keyframe at it is found again.
+    /// Microseconds, rounded up: a request for this time must find the keyframe at it.
     fileprivate var roundedUp: Int64 { (inNanoseconds + 999) / 1000 }
 }
 
 // MARK: The list as JSON
 
-/// What the page gets: times in microseconds since 1970.
+/// The list for the page; times are in microseconds since 1970.
 struct SegmentList: Encodable {
     private let segments: [Entry]
-    /// Whether nothing is missing; otherwise the same question will have a longer answer soon.
+    /// Whether the list has all recordings; otherwise the same request soon gets a longer list.
     private let complete: Bool
     private let problems: [RecordingProblem]
-    /// The oldest and the newest time of all recordings; nil if there are none.
+    /// The oldest and newest time of all recordings; nil if there are none.
     private let first: Int64?
     private let last: Int64?
     private let now: Int64
@@ -211,7 +212,7 @@ struct SegmentList: Encodable {
         let growing: Bool
     }
 
-    /// More would not be read.
+    /// The most problems to show; people would not read more.
     private static let mostProblems = 20
 
     init(_ listing: RecordingCatalog.Listing, now: WallTime) {

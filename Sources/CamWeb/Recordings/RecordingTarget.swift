@@ -1,27 +1,27 @@
 import CamNetworking
 import CamPlatform
 
-/// What a request wants of a camera's recordings. Times are in microseconds: of the clock since 1970, or within a segment
-/// from its first picture.
+/// A resource made from the recordings of a camera. Times are in microseconds, since 1970 or from the first
+/// picture of a segment.
 enum RecordingTarget: Hashable, Sendable {
-    /// `NAME.json?from=&to=`: which there are, as JSON.
+    /// `NAME.json?from=&to=`: the list of recordings, as JSON.
     case list(Range<WallTime>)
-    /// `NAME.mp4?from=&to=`: all that was recorded in a time, as one finished MP4.
+    /// `NAME.mp4?from=&to=`: everything recorded in a range of time, as one finished MP4.
     case span(Range<WallTime>)
-    /// `NAME/ID`: a segment's file, as it is.
+    /// `NAME/ID`: the file of a segment.
     case file(UInt64)
     /// `NAME/ID.mp4?at=&length=`: a piece of a segment as a fragmented MP4, from a keyframe to a keyframe.
     case piece(UInt64, at: Duration, length: Duration)
-    /// `NAME/ID.keyframe?at=`: the keyframe at or before a time, as it is in the file.
+    /// `NAME/ID.keyframe?at=`: the keyframe at or before a time, as stored in the file.
     case keyframe(UInt64, at: Duration)
 
-    /// No piece is longer.
+    /// The longest piece.
     private static let longestPiece: Int64 = 600_000_000
-    /// Later than any time that counts: the year 2200.
+    /// The latest time, in the year 2200.
     private static let latest: Int64 = 7_258_118_400_000_000
 
     /// Reads a target after `/recordings/`.
-    /// - Returns: the camera's name and what is wanted; nil if it means nothing.
+    /// - Returns: the name of the camera and the target; nil if the path or the query is malformed.
     static func read(_ path: Substring, query: Substring) -> (camera: String, target: RecordingTarget)? {
         guard let values = numbers(query) else { return nil }
         if let slash = path.lastIndex(of: "/") {
@@ -54,7 +54,7 @@ enum RecordingTarget: Hashable, Sendable {
         }
     }
 
-    /// The values of `a=1&b=2`; nil if one is no number, or comes twice.
+    /// The values of `a=1&b=2`; nil if a value is not a number, or a name comes twice.
     private static func numbers(_ query: Substring) -> [Substring: Int64]? {
         var values: [Substring: Int64] = [:]
         for pair in query.split(separator: "&", omittingEmptySubsequences: false) where !query.isEmpty {
@@ -72,7 +72,7 @@ enum RecordingTarget: Hashable, Sendable {
 }
 
 extension WallTime {
-    /// Microseconds since 1970, which a browser's numbers hold exactly.
+    /// Microseconds since 1970, which JavaScript numbers hold exactly.
     var microseconds: Int64 { nanoseconds / 1000 }
 
     init(microseconds: Int64) { self.init(nanoseconds: Duration.microseconds(microseconds).inNanoseconds) }

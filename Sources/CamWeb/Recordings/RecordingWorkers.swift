@@ -1,8 +1,8 @@
 import CamPlatform
 import NIOHTTP1
 
-/// Makes responses from recordings, each in a thread of its own, so that the disk never delays the live pictures. There
-/// are never more than a few.
+/// Makes responses from recordings on a few threads, one for each, so that the disk never delays live
+/// pictures.
 final class RecordingWorkers: @unchecked Sendable {
     // Safe to share: all mutable state is accessed with the monitor's lock held.
     private let monitor = Monitor()
@@ -21,7 +21,7 @@ final class RecordingWorkers: @unchecked Sendable {
         }
     }
 
-    /// - Parameter scratchFolder: where clips are made, as files without names.
+    /// - Parameter scratchFolder: where clips are made, in files without names.
     init(scratchFolder: String) { self.scratchFolder = scratchFolder }
 
     /// Starts making a response.
@@ -74,14 +74,14 @@ final class RecordingWorkers: @unchecked Sendable {
 
 // MARK: Requests
 
-/// A request for a camera's recordings, which has been admitted.
+/// An admitted request for the recordings of a camera.
 struct RecordingRequest: Sendable {
     let camera: String
     let catalog: RecordingCatalog
     let target: RecordingTarget
-    /// What the browser connected to.
+    /// The host and port to which the browser connected.
     let authority: String
-    /// The value of `Range`; nil if there is none, or several.
+    /// The value of `Range`; nil if there are none or several.
     let range: String?
     /// The value of `If-Range`.
     let condition: String?

@@ -3,25 +3,25 @@ import CamSound
 import CamStorage
 import Containers
 
-/// Copies everything that was recorded in a time into one finished MP4, and sends it. Used by one thread.
+/// Copies everything recorded in a range of time into one finished MP4, and sends it. Used by one thread.
 ///
-/// An MP4 has its index at the front, which is known last, so that it is made as a file without a name first.
+/// The MP4 is first written to a file without a name, because the index at its front is known last.
 struct SpanDownload {
     private let response: RecordingResponse
     private let scratchFolder: String
 
-    /// How long looking for the recordings may take.
+    /// How long finding the recordings may take.
     private static let longestSearch = Duration.seconds(60)
-    /// What stays free on the disk, at least.
+    /// The bytes that stay free on the disk.
     private static let reserve = 256 << 20
-    /// What an MP4 needs besides its content: some 50 bytes for each picture and each packet of sound.
+    /// The space of an MP4 besides its content: some 50 bytes for each picture and each packet of sound.
     private static let leastOverhead = 16 << 20
 
     init(_ response: RecordingResponse, scratchFolder: String) {
         (self.response, self.scratchFolder) = (response, scratchFolder)
     }
 
-    /// Makes and sends it.
+    /// Makes and sends the MP4.
     func send(_ time: Range<WallTime>) throws(Refusal) {
         let segments = response.request.catalog.list(time, until: .now + Self.longestSearch).segments
         let limit = try limit(segments)
@@ -41,7 +41,7 @@ struct SpanDownload {
     private struct Copy {
         let clip: ClipWriter
         let description: StreamDescription
-        /// When the first segment begins, and when the first picture was captured.
+        /// The beginning of the first segment, and the capture time of the first picture copied.
         let origin: WallTime
         let start: WallTime
     }
@@ -49,7 +49,7 @@ struct SpanDownload {
     private func add(
         _ segment: Segment, _ time: Range<WallTime>, to copy: inout Copy?, _ file: UnnamedFile
     ) throws(RemuxError) {
-        // One that was removed in the meantime is a gap.
+        // A recording that was removed since leaves a gap.
         guard let recording = try? response.request.catalog.open(segment.id).recording else { return }
         let reader = try RecordingReader(descriptor: recording.descriptor, name: segment.file.name)
         guard let part = try part(of: segment, reader, time) else { return }
@@ -71,7 +71,7 @@ struct SpanDownload {
         }
     }
 
-    /// - Returns: nil if it has no keyframe.
+    /// - Returns: nil if the segment has no keyframe in that time.
     private func part(
         of segment: Segment, _ reader: RecordingReader, _ time: Range<WallTime>
     ) throws(RemuxError) -> RecordingReader.Part? {
@@ -107,7 +107,7 @@ struct SpanDownload {
         response.send(file.descriptor, 0..<file.count, headers)
     }
 
-    /// The most bytes that the copy may have.
+    /// The maximum size of the copy, in bytes.
     private func limit(_ segments: [Segment]) throws(Refusal) -> Int {
         let total = segments.reduce(0) { $0.addingSaturated($1.file.size) }
         guard total > 0 else { throw .nothingRecorded }

@@ -1,10 +1,10 @@
 import NIOCore
 import CamNetworking
 
-/// A server's cameras, by name: those that its source has now.
+/// The cameras of a server, kept equal to those of its source.
 final class CameraList: Sendable {
     private let source: CameraSource
-    /// Starts a camera's feed.
+    /// Starts the feed of a camera.
     private let open: @Sendable (Camera) throws(NetworkError) -> CameraFeed
     private let report: @Sendable (String) -> Void
     private let contents: NIOLoopBoundBox<Contents>
@@ -17,7 +17,7 @@ final class CameraList: Sendable {
         var time = NIODeadline.uptimeNanoseconds(0)
     }
 
-    /// The shortest time between looks at the source, however many pages ask.
+    /// The shortest time between two reads of the source.
     private static let pause = TimeAmount.seconds(1)
 
     init(
@@ -28,18 +28,18 @@ final class CameraList: Sendable {
         contents = .makeBoxSendingValue(Contents(), eventLoop: eventLoop)
     }
 
-    /// Call it on the event loop, as everything else here.
+    /// The feed of a camera. Call it on the event loop, like all members of this class.
     subscript(name: String) -> CameraFeed? { contents.value.feeds.first { $0.camera.name == name } }
 
-    /// All of them, in the order of the page.
+    /// The feeds of all cameras, in the order of the page.
     var feeds: [CameraFeed] { contents.value.feeds }
 
-    /// What the page knows about a camera at first.
+    /// A camera in the list for the page.
     private struct Entry: Encodable {
         let name: String
         /// Whether it may have recordings.
         let recordings: Bool
-        /// Whether its recorder can be asked.
+        /// Whether its recorder has a control socket.
         let recorder: Bool
     }
 
@@ -52,7 +52,7 @@ final class CameraList: Sendable {
             })
     }
 
-    /// Looks whether cameras have come or gone, unless that was done just now.
+    /// Adds new cameras and removes those that are gone, at most once in `pause`.
     func refresh(at now: NIODeadline = .now()) {
         guard contents.value.feeds.isEmpty || now - contents.value.time >= Self.pause else { return }
         contents.value.time = now

@@ -1,15 +1,15 @@
 import NIOCore
 import NIOHTTP1
 
-/// Answers a connection's requests, one after another, and closes it when it has been idle for too long: after a request
-/// that does not end, too.
+/// Answers the requests of a connection, one after another. Closes an idle connection, and one whose request
+/// does not end.
 final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
     private let desk: RequestDesk
     private var head: HTTPRequestHead?
-    /// The body of the request, where it may have one.
+    /// The body of the request, if it may have one.
     private var form = ByteBuffer()
     private var deadline: Scheduled<Void>?
     private var isClosing = false
@@ -17,9 +17,9 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     private var responder: RecordingResponder?
     private let stall = StallWatch()
 
-    /// How long a connection may take for a request, and for reading the response.
+    /// How long a client may take to send a request, and to read a response.
     private static let patience = TimeAmount.seconds(10)
-    /// Bytes a second that a client must read at least.
+    /// Bytes a second that a client must read.
     private static let slowestLine = 16 << 10
 
     init(_ desk: RequestDesk) { self.desk = desk }
@@ -81,7 +81,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     ) {
         switch answer {
         case .later(let response):
-            // The answer has a timeout of its own.
+            // The future response has a separate timeout.
             deadline?.cancel()
             response.assumeIsolated().whenComplete { [self] result in
                 guard context.channel.isActive else { return }
@@ -91,10 +91,10 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         case .response(let response):
             respond(
                 with: response, isHead: head.method == .HEAD, keepsAlive: head.isKeepAlive, context)
-            // A slow line may take its time for a picture.
+            // A slow line gets more time for a large response.
             restartDeadline(context, for: response.body.readableBytes)
         case .stream(_, let form, let authority) where head.method == .HEAD:
-            // The codec would only be known from the stream.
+            // The type is without codec, which is known only from the stream.
             let type = form == .mp4 ? "video/mp4" : "video/mp2t"
             respond(
                 with: Response(type: type, body: [], authority: authority), isHead: true, keepsAlive: false,
@@ -120,7 +120,7 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
         ) { [weak self] sent in
             self?.responder = nil
             sent.assumeIsolated().whenSuccess {
-                // The next request may have begun.
+                // The next request may have begun already.
                 if let self, self.responder == nil { self.restartDeadline(context) }
             }
         }
@@ -129,8 +129,8 @@ final class HTTPHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A malformed request has been answered, and the next one's beginning is unknown. A refused upgrade is also an
-        // error, but its answer follows.
+        // After a malformed request, which has been answered, the beginning of the next one is unknown. A
+        // refused upgrade is also an error, but its answer follows.
         let isMalformed = error is HTTPParserError || error is NIOHTTPDecoderError
         if isMalformed || error is IOError { context.close(promise: nil) }
     }

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 
-/// Receives a camera's events, on the server's event loop.
+/// Receives the events of a camera on the event loop.
 protocol LiveViewer: AnyObject {
     var form: LiveForm { get }
 
@@ -11,8 +11,8 @@ protocol LiveViewer: AnyObject {
 
 // MARK: Browsers
 
-/// Sends a camera's stream to a browser. One that reads too slowly gets nothing until the next keyframe, and one that does
-/// not read at all is disconnected.
+/// Sends the stream of a camera to a browser. A browser that reads too slowly gets nothing until the next
+/// keyframe; a browser that does not read is disconnected.
 final class WebSocketViewer: ChannelInboundHandler, LiveViewer {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
@@ -23,7 +23,7 @@ final class WebSocketViewer: ChannelInboundHandler, LiveViewer {
     private var gate = KeyframeGate()
     private let stall = StallWatch()
 
-    /// The largest message accepted; the page sends none.
+    /// The largest message accepted; the page sends no messages.
     static let largestFrame = 4 << 10
 
     init(_ feed: CameraFeed) { self.feed = feed }
@@ -41,7 +41,7 @@ final class WebSocketViewer: ChannelInboundHandler, LiveViewer {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
-        // Clients mask their frames, and no extension is agreed on that would use the reserved bits (RFC 6455, 5.1, 5.2).
+        // Clients mask their frames, and no negotiated extension uses the reserved bits (RFC 6455, 5.1, 5.2).
         guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
             return close(.protocolError)
         }
@@ -50,7 +50,7 @@ final class WebSocketViewer: ChannelInboundHandler, LiveViewer {
             let reply = WebSocketFrame(fin: true, opcode: .connectionClose, data: frame.unmaskedData)
             context.writeAndFlush(wrapOutboundOut(reply), promise: nil)
             context.close(promise: nil)
-        // Who pings without reading gets no answers that would pile up.
+        // A client that does not read gets no pongs, which would pile up.
         case .ping where context.channel.isWritable:
             send(.pong, frame.unmaskedData)
         case .ping, .pong, .text, .binary, .continuation: break
@@ -96,14 +96,15 @@ final class WebSocketViewer: ChannelInboundHandler, LiveViewer {
 
 // MARK: Players
 
-/// Sends a camera's stream in a container, as a response that ends with the stream. Used on the event loop.
+/// Sends the stream of a camera to a player, in a container, as a response that ends with the stream. Used on
+/// the event loop.
 final class ContainerViewer: LiveViewer {
     let form: LiveForm
     private let feed: CameraFeed
     private let authority: String
     private let context: ChannelHandlerContext
     private var gate = KeyframeGate()
-    /// The container that the response has; nil before its first picture.
+    /// The container in the response; nil before the first picture.
     private var container: ContainerStart?
     private var deadline: Scheduled<Void>?
     private var isOver = false
@@ -115,7 +116,7 @@ final class ContainerViewer: LiveViewer {
         (self.feed, self.form, self.authority, self.context) = (feed, form, authority, context)
     }
 
-    /// Begins to watch.
+    /// Joins the feed.
     func begin() {
         deadline = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { [self] in
             end("no keyframe within \(Self.patience.nanoseconds / 1_000_000_000) s; check the recorder")
@@ -123,7 +124,7 @@ final class ContainerViewer: LiveViewer {
         feed.join(self)
     }
 
-    /// Stops watching, because the connection is gone.
+    /// Leaves the feed because the connection is gone.
     func leave() {
         isOver = true
         deadline?.cancel()
@@ -145,7 +146,7 @@ final class ContainerViewer: LiveViewer {
             let start = picture.container
         else { return }
         if container == nil { begin(with: start) }
-        // Another container cannot follow in the same response.
+        // A second container cannot follow in the same response.
         guard container === start else { return end("") }
         write(.body(.byteBuffer(picture.bytes)))
         context.flush()
@@ -160,7 +161,7 @@ final class ContainerViewer: LiveViewer {
         write(.body(.byteBuffer(start.prologue)))
     }
 
-    /// Ends the response, or refuses it where it has not begun.
+    /// Ends the response, or refuses the request if the response has not begun.
     private func end(_ reason: String) {
         leave()
         if container == nil {
@@ -182,16 +183,16 @@ final class ContainerViewer: LiveViewer {
 
 // MARK: Connections that read nothing
 
-/// Closes a connection whose other end reads nothing for too long. One that reads slowly keeps its connection.
+/// Closes a connection whose peer reads nothing for too long. A peer that reads slowly keeps its connection.
 final class StallWatch {
     private var deadline: Scheduled<Void>?
 
-    /// The most bytes that wait for a viewer, before the picture that exceeds them.
+    /// The most bytes waiting for a viewer, not counting the picture that exceeds them.
     static let waitingBytes = ChannelOptions.Types.WriteBufferWaterMark(low: 128 << 10, high: 1 << 20)
-    /// How long a viewer may read nothing while they wait.
+    /// How long a viewer may read nothing while bytes wait.
     private static let patience = TimeAmount.seconds(10)
 
-    /// Notes that a channel became writable, or no longer is.
+    /// Records a change of the channel's writability.
     func noteWritability(of context: ChannelHandlerContext) {
         end()
         if !context.channel.isWritable { watch(context, waiting: Self.waitingBytes(of: context)) }
@@ -210,7 +211,8 @@ final class StallWatch {
         }
     }
 
-    /// Hardly anything is added while the channel is not writable, so fewer bytes mean that the other end reads.
+    /// Hardly anything is added while the channel is not writable, so a lower count means that the peer
+    /// reads.
     private static func waitingBytes(of context: ChannelHandlerContext) -> Int {
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import Containers
 
-/// Decides what each request gets.
+/// Routes each request to its answer.
 struct RequestDesk: Sendable {
     let policy: RequestPolicy
     let cameras: CameraList
@@ -16,7 +16,7 @@ struct RequestDesk: Sendable {
         head.headers[canonicalForm: "upgrade"].contains { $0.lowercased() == "websocket" }
     }
 
-    /// Returns the stream that a WebSocket may have; nil for a request that gets an ordinary response.
+    /// Returns the feed for a WebSocket; nil for a request that gets an ordinary response.
     func feed(for head: HTTPRequestHead) -> CameraFeed? {
         guard head.method == .GET, (try? policy.check(head, isWebSocket: true)) != nil,
             access.access(of: head) != .none, case .live(let name)? = Route(head.uri)
@@ -27,24 +27,24 @@ struct RequestDesk: Sendable {
     /// The answer to a request that is not, or may not be, a WebSocket.
     enum Answer {
         case response(Response)
-        /// A response that takes a while.
+        /// A response that is not ready yet.
         case later(EventLoopFuture<Response>)
         /// A stream without an end.
         case stream(CameraFeed, LiveForm, authority: String)
-        /// What another thread makes of a camera's recordings.
+        /// A response that another thread makes from recordings.
         case recording(RecordingRequest)
     }
 
-    /// Whether a request may have a body, of this many bytes at most.
+    /// The most bytes of a request's body; 0 if it may have none.
     static func longestBody(of head: HTTPRequestHead) -> Int {
         head.method == .POST && Route(head.uri)?.takesForm == true ? longestForm : 0
     }
 
-    /// More than user and password need, each byte escaped.
+    /// The most bytes of a form; more than user and password take with each byte escaped.
     private static let longestForm = 4 << 10
 
     /// Returns the answer to a form.
-    /// - Parameter client: where it comes from.
+    /// - Parameter client: the client that sent it.
     func answer(to head: HTTPRequestHead, form: ByteBuffer, from client: ClientAddress) -> Answer {
         do throws(Refusal) {
             let authority = try policy.checkForm(head)
@@ -97,7 +97,7 @@ struct RequestDesk: Sendable {
         }
     }
 
-    /// Tells the page whether changes are allowed.
+    /// The header that tells the page whether it may send commands.
     private var changes: [String: String] { access.allowsChanges ? ["Camweb-Changes": "allowed"] : [:] }
 
     private func recorder(of name: String, authority: String) throws(Refusal) -> RecorderDesk {
@@ -105,7 +105,7 @@ struct RequestDesk: Sendable {
         return try RecorderDesk(feed, authority: authority)
     }
 
-    /// Refreshes the cameras first: without an open page, nothing else does.
+    /// Refreshes the cameras first, because without an open page nothing else does.
     private func metricsResponse(authority: String) -> EventLoopFuture<Response> {
         cameras.refresh()
         return metrics.text(for: cameras.feeds).assumeIsolated().map { text in
@@ -115,7 +115,7 @@ struct RequestDesk: Sendable {
         }.nonisolated()
     }
 
-    /// What a browser gets that has not logged in; nil for what everybody may have.
+    /// The answer for a client that has not logged in; nil for a public resource.
     private func answerToStranger(
         _ route: Route?, _ head: HTTPRequestHead, _ authority: String
     ) throws(Refusal) -> Answer? {
@@ -124,7 +124,7 @@ struct RequestDesk: Sendable {
         case .page(.document), .logout:
             .response(AccessDesk.redirect(to: "/login", authority: authority))
         case .login: .response(LoginPage.response(authority: authority))
-        // Browsers send Sec-Fetch-Mode; they have the login page and must not show a dialogue of their own.
+        // Browsers, which send Sec-Fetch-Mode, have the login page and must not show their password dialog.
         default: throw head.headers.contains(name: "sec-fetch-mode") ? .notLoggedIn : .needsPassword
         }
     }
@@ -150,7 +150,7 @@ struct RequestDesk: Sendable {
 }
 
 extension AccessDesk.Access {
-    /// Tells the page who has logged in.
+    /// The header that tells the page which user has logged in.
     fileprivate var headers: [String: String] {
         if case .session(_, let user) = self { ["Camweb-User": user] } else { [:] }
     }

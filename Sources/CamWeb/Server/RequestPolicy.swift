@@ -3,21 +3,21 @@ import NIOHTTP1
 
 /// Decides which requests may be served at all.
 ///
-/// A page of another site can make a browser send requests here: under a name of its own that it points to 127.0.0.1 (DNS
-/// rebinding), which the Host header shows, or across sites, which Origin and Sec-Fetch-Site show. WebSockets are not
-/// bound to one origin by browsers, so for them Origin is required.
+/// The page of another site can make a browser send requests to camweb: under a host name that the site
+/// points to 127.0.0.1 (DNS rebinding), which the Host header reveals, or across sites, which Origin and
+/// Sec-Fetch-Site reveal. Browsers do not bind WebSockets to one origin, so WebSockets require Origin.
 struct RequestPolicy: Sendable {
     /// Lower case, IPv6 in brackets.
     private let hosts: Set<String>
 
-    /// The names that no other site can have.
+    /// Host names that no other site can have.
     private static let loopbackHosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
 
     /// - Parameter hosts: names besides those of the loopback interface.
     init(hosts: [String]) { self.hosts = Self.loopbackHosts.union(hosts.map { $0.lowercased() }) }
 
     /// Checks a request.
-    /// - Returns: the authority that the browser connected to: a name or number, perhaps with a port.
+    /// - Returns: the authority to which the browser connected: a host name or address, perhaps with a port.
     func check(_ head: HTTPRequestHead, isWebSocket: Bool) throws(Refusal) -> String {
         let authority = try authority(of: head)
         try checkOrigin(of: head, authority: authority, isRequired: isWebSocket)
@@ -26,8 +26,8 @@ struct RequestPolicy: Sendable {
         return authority
     }
 
-    /// Checks a request that changes something: a form of the page's own.
-    /// - Returns: the authority that the browser connected to.
+    /// Checks a request that changes something, which must be a form of camweb's page.
+    /// - Returns: the authority to which the browser connected.
     func checkForm(_ head: HTTPRequestHead) throws(Refusal) -> String {
         let authority = try authority(of: head)
         try checkOrigin(of: head, authority: authority, isRequired: true)
@@ -60,7 +60,7 @@ struct RequestPolicy: Sendable {
                 throw .otherOrigin
             }
         }
-        // A link on another site may open the page, but nothing else.
+        // A link on another site may open the page, and do nothing else.
         let isNavigation =
             head.headers["sec-fetch-mode"] == ["navigate"] && head.headers["sec-fetch-dest"] == ["document"]
         for site in head.headers["sec-fetch-site"] where site != "same-origin" && site != "none" {

@@ -8,10 +8,10 @@ import Containers
 struct Response {
     let status: HTTPResponseStatus
     let headers: HTTPHeaders
-    /// Shared by all who get the same.
+    /// Connections with the same body share its storage.
     let body: ByteBuffer
 
-    /// - Parameter authority: what the browser connected to, once it was checked; nil for a refusal.
+    /// - Parameter authority: the checked authority to which the browser connected; nil for a refusal.
     init(
         _ status: HTTPResponseStatus = .ok, type: String, body: ByteBuffer, authority: String?,
         extra: [String: String] = [:]
@@ -22,7 +22,7 @@ struct Response {
         (self.status, self.headers, self.body) = (status, headers, body)
     }
 
-    /// Creates a response with bytes of its own.
+    /// Creates a response from bytes.
     init(
         _ status: HTTPResponseStatus = .ok, type: String, body: [UInt8], authority: String?,
         extra: [String: String] = [:]
@@ -39,7 +39,7 @@ struct Response {
             ("Content-Security-Policy", contentPolicy(for: authority)),
             ("Cross-Origin-Opener-Policy", "same-origin"),
             ("Cross-Origin-Resource-Policy", "same-origin"),
-            // With less, browsers send "null" as the origin of a form.
+            // With a stricter policy, browsers send "null" as the origin of a form.
             ("Referrer-Policy", "same-origin"),
             ("X-Content-Type-Options", "nosniff"),
         ])
@@ -51,8 +51,8 @@ struct Response {
             authority: nil, extra: refusal.headers)
     }
 
-    /// Allows what the page needs: its own files, its own WebSockets, which not every browser counts as `'self'`, and
-    /// pictures that a script makes.
+    /// Allows only the files and WebSockets of camweb, and pictures made by scripts. Not every browser counts
+    /// WebSockets as `'self'`.
     private static func contentPolicy(for authority: String?) -> String {
         let nothing = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action "
         guard let authority else { return nothing + "'none'" }
@@ -63,9 +63,9 @@ struct Response {
 
 // MARK: JSON
 
-/// The page's data format.
+/// Encodes the data for the page.
 enum JSON {
-    /// The text of a value without floating-point numbers, which are all that cannot be encoded.
+    /// Returns the text of a value without floating-point numbers; nothing else can fail to encode.
     static func text(of value: some Encodable) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -76,7 +76,7 @@ enum JSON {
 
 // MARK: Refusals
 
-/// Why a request is not served: the status, and one line that says what to do.
+/// The reason a request is not served: the status, and one line with the next step.
 struct Refusal: Error, Hashable {
     let status: HTTPResponseStatus
     let reason: String
@@ -107,7 +107,7 @@ struct Refusal: Error, Hashable {
         headers: ["WWW-Authenticate": "Basic realm=\"camweb\", charset=\"UTF-8\""])
     static let unknownPath = Refusal(
         status: .notFound, reason: "there is nothing here; open / for the cameras")
-    /// The camera's stream cannot be had now; in words, why.
+    /// The stream of the camera is not available, with the reason in words.
     static func unavailable(_ reason: String) -> Refusal {
         Refusal(status: .serviceUnavailable, reason: reason, headers: ["Retry-After": "2"])
     }
@@ -119,7 +119,7 @@ struct Refusal: Error, Hashable {
 }
 
 extension Refusal {
-    /// For a program whose user or password is not accepted.
+    /// The refusal for a program whose user or password is not accepted.
     init(_ problem: LoginProblem) {
         self.init(
             status: problem == .wrong ? .unauthorized : problem.status, reason: problem.text,
@@ -142,7 +142,7 @@ extension Refusal {
         status: .serviceUnavailable, reason: "too many recordings are being read; try again in a moment",
         headers: ["Retry-After": "2"])
 
-    /// None of the bytes exists.
+    /// The file has none of the requested bytes.
     static func noSuchRange(of count: Int) -> Refusal {
         Refusal(
             status: .rangeNotSatisfiable, reason: "the file has \(count) bytes",
@@ -170,7 +170,7 @@ extension Refusal {
         Refusal(status: .unprocessableEntity, reason: "\(error)")
     }
 
-    /// The copy failed: because of what was read, or of where it is written.
+    /// Copying failed, in reading or in writing.
     static func notCopied(_ error: RemuxError) -> Refusal {
         switch error {
         case .output: Refusal(status: .insufficientStorage, reason: "\(error)")

@@ -1,29 +1,29 @@
 import CamNetworking
 
-/// What a path leads to. Paths never reach the file system.
+/// The resource that a path names. Paths never reach the file system.
 enum Route: Hashable {
     case page(PageFile)
-    /// The list of cameras, as JSON.
+    /// The list of cameras as JSON.
     case cameras
     /// A camera's live stream over a WebSocket.
     case live(camera: String)
-    /// The page with the form for user and password, and where the form goes.
+    /// The page with the form for user and password, and the target of the form.
     case login
-    /// Where the button goes that ends a session.
+    /// The target of the button that ends a session.
     case logout
 
-    /// A camera's recorder.
+    /// A resource of a camera's recorder.
     case recorder(camera: String, RecorderTarget)
     /// Metrics for Prometheus.
     case metrics
-    /// A camera's recordings.
+    /// A resource made from a camera's recordings.
     case recordings(camera: String, RecordingTarget)
 
     private static let live = "/live/"
     private static let recordings = "/recordings/"
     private static let recorders = "/cameras/"
 
-    /// Whether it takes a form, with POST.
+    /// Whether the resource accepts a form with POST.
     var takesForm: Bool {
         switch self {
         case .login, .logout, .recorder(_, .command): true
@@ -31,7 +31,7 @@ enum Route: Hashable {
         }
     }
 
-    /// Reads a request's target; nil if it leads nowhere.
+    /// Reads the target of a request; nil if it names no resource.
     init?(_ target: String) {
         let path = target.prefix { $0 != "?" }
         if let file = PageFile(path: path) {
@@ -65,7 +65,7 @@ enum Route: Hashable {
 
 // MARK: Files of the page
 
-/// The files of the page, which are part of the program.
+/// The files of the page, which are compiled into the program.
 enum PageFile: String, Hashable, Sendable, CaseIterable {
     case document = "/"
     case style = "/page.css"
@@ -86,7 +86,7 @@ enum PageFile: String, Hashable, Sendable, CaseIterable {
     /// The file at a path; nil if there is none.
     init?(path: some StringProtocol) { self.init(rawValue: String(path)) }
 
-    /// Whether the login page needs it. What is in it, everybody can read in camweb's sources.
+    /// Whether the login page needs the file, which contains nothing secret.
     var isPublic: Bool { self == .style || self == .icon }
 
     var contentType: String {

@@ -3,9 +3,9 @@ import CamNetworking
 
 /// Why the server could not start. `description` is one line: thing, cause, next step.
 public enum WebError: Error, Sendable, CustomStringConvertible {
-    /// The address can be reached from elsewhere, and there is no password, or no encryption.
+    /// Other machines can reach the address, but there is no password or no encryption.
     case notLoopback(SocketAddress)
-    /// Two cameras have one name.
+    /// Two cameras have the same name.
     case sameName(String)
     case network(NetworkError)
 

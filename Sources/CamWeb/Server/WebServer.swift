@@ -7,10 +7,10 @@ import NIOPosix
 import NIOWebSocket
 import Synchronization
 
-/// Serves the page and the cameras' live streams to browsers. One thread serves all of them, and each
-/// camera has one for its recorder.
+/// Serves the page and the live streams to browsers. One thread serves all connections, and each camera has a
+/// thread for its recorder.
 public final class WebServer: Sendable {
-    /// Where it listens, with the port that the system chose if none was given.
+    /// The address on which it listens, with the port that the system chose if none was given.
     public let address: String
     private let group: MultiThreadedEventLoopGroup
     private let interruption: Interruption
@@ -19,18 +19,18 @@ public final class WebServer: Sendable {
 
     /// The most connections at a time.
     private static let mostConnections = 256
-    /// Connections that the system keeps until they are accepted.
+    /// The most connections waiting to be accepted.
     private static let backlog: Int32 = 128
 
     /// Starts listening.
     /// - Parameters:
-    ///   - access: who may use it.
-    ///   - hosts: names under which a reverse proxy serves it, besides this machine's own.
-    ///   - scratchFolder: where downloads are made, as files without names.
+    ///   - access: who may use the server.
+    ///   - hosts: host names under which a reverse proxy serves the page, besides those of this machine.
+    ///   - scratchFolder: where downloads are made, in files without names.
     ///   - interruption: ends the server.
     ///   - report: called with lines for the operator, on any thread.
     public init(
-        on address: Network.SocketAddress, cameras source: CameraSource, access rules: AccessRules,
+        on address: CamNetworking.SocketAddress, cameras source: CameraSource, access rules: AccessRules,
         hosts: [String], scratchFolder: String, interruption: Interruption,
         report: @escaping @Sendable (String) -> Void
     ) throws(WebError) {
@@ -76,9 +76,9 @@ public final class WebServer: Sendable {
         for camera in cameras where !names.insert(camera.name).inserted { throw .sameName(camera.name) }
     }
 
-    /// - Returns: where it listens.
+    /// - Returns: the address on which it listens.
     private static func listen(
-        on address: Network.SocketAddress, _ group: MultiThreadedEventLoopGroup, _ desk: RequestDesk
+        on address: CamNetworking.SocketAddress, _ group: MultiThreadedEventLoopGroup, _ desk: RequestDesk
     ) throws(NetworkError) -> String {
         let connections = ConnectionLimit(mostConnections)
         let bootstrap = ServerBootstrap(group: group)
@@ -92,9 +92,9 @@ public final class WebServer: Sendable {
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.socketOption(.so_keepalive), value: 1)
-            // The system would hide megabytes, and so seconds, from us.
+            // Otherwise the system would buffer megabytes, and so seconds, out of camweb's sight.
             .childChannelOption(.tcpOption(.init(rawValue: TCP_NOTSENT_LOWAT)), value: 128 << 10)
-            // Who is gone is noticed even if nothing is sent.
+            // Dead connections are detected even if nothing is sent.
             .childChannelOption(.tcpOption(.init(rawValue: TCP_USER_TIMEOUT)), value: 20_000)
             .childChannelOption(.tcpOption(.init(rawValue: TCP_KEEPIDLE)), value: 10)
             .childChannelOption(.tcpOption(.init(rawValue: TCP_KEEPINTVL)), value: 5)
@@ -102,7 +102,7 @@ public final class WebServer: Sendable {
         do {
             let channel = try bootstrap.bind(host: address.host, port: Int(address.port)).wait()
             let port = channel.localAddress?.port ?? Int(address.port)
-            return "\(Network.SocketAddress(host: address.host, port: UInt16(clamping: port)))"
+            return "\(CamNetworking.SocketAddress(host: address.host, port: UInt16(clamping: port)))"
         } catch {
             let code = (error as? IOError)?.errnoCode ?? EADDRNOTAVAIL
             throw NetworkError(.notListening(errno: code), address: "\(address)")
@@ -111,7 +111,7 @@ public final class WebServer: Sendable {
 
     private static func configure(_ channel: any Channel, _ desk: RequestDesk) throws {
         let pipeline = channel.pipeline.syncOperations
-        // Who sends without reading is not read from.
+        // A client that sends without reading is not read from.
         try pipeline.addHandler(BackPressureHandler())
         let handler = HTTPHandler(desk)
         let upgrader = NIOWebSocketServerUpgrader(
@@ -145,14 +145,14 @@ public final class WebServer: Sendable {
 
 // MARK: The number of connections
 
-/// Counts a server's connections, each of which takes a descriptor and memory.
+/// Limits the connections of a server; each takes a descriptor and memory.
 final class ConnectionLimit: Sendable {
     private let most: Int
     private let count = Atomic<Int>(0)
 
     init(_ most: Int) { self.most = most }
 
-    /// Returns whether a connection may stay; one that may not is to be closed.
+    /// Returns whether a connection may stay; the caller closes it otherwise.
     func admit(_ channel: any Channel) -> Bool {
         let before = count.wrappingAdd(1, ordering: .relaxed).oldValue
         channel.closeFuture.whenComplete { [self] _ in count.wrappingSubtract(1, ordering: .relaxed) }

@@ -48,7 +48,7 @@ public enum ContainerFormat: String, Sendable, CaseIterable {
     /// libavformat's options for a file that can be played up to the last data written.
     /// - Parameter pieceDuration: the time after which a cluster or fragment ends; each is written to the
     ///   file as a whole.
-    func muxerOptions(pieceDuration: Duration) -> [(name: String, value: String)] {
+    package func muxerOptions(pieceDuration: Duration) -> [(name: String, value: String)] {
         let microseconds = max(1, pieceDuration.inNanoseconds / 1000)
         switch self {
         case .matroska:
@@ -138,7 +138,7 @@ public struct FileMetadata: Sendable, Equatable {
     }
 
     /// The texts for a container, by name.
-    func entries(for format: ContainerFormat) -> [(name: String, value: String)] {
+    package func entries(for format: ContainerFormat) -> [(name: String, value: String)] {
         let texts = [
             (Name.start, start?.iso8601), (Name.camera, Self.text(camera)), (Name.program, program),
             (Name.writer, format == .matroska ? program : nil),
@@ -154,15 +154,15 @@ public struct FileMetadata: Sendable, Equatable {
 // MARK: - libavformat
 
 /// libavformat, loaded when the first container is opened.
-enum ContainerLibrary {
+package enum ContainerLibrary {
     /// Why the library cannot be loaded.
-    struct Failure: Error {
-        let name: String
-        let reason: String
+    package struct Failure: Error {
+        package let name: String
+        package let reason: String
     }
 
     /// Loads the library and returns its functions.
-    static func load() throws(Failure) -> cformat_library {
+    package static func load() throws(Failure) -> cformat_library {
         var library = cformat_library()
         var reason = [CChar](repeating: 0, count: 256)
         guard cformat_load(&library, &reason, reason.count) else {

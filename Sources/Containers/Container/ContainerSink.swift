@@ -90,7 +90,7 @@ public final class ContainerSink: AccessUnitSink {
 
     /// Writes an access unit with an explicit number in presentation order, and explicit times.
     /// - Parameter time: the playing time, if it differs from the capture time.
-    func write(
+    package func write(
         _ unit: AccessUnit, number: Int, timestamp: Instant, playedAt time: Instant? = nil
     ) throws(OutputError) {
         do throws(OutputError) {

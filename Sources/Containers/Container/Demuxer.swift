@@ -16,17 +16,17 @@ final class Demuxer {
 
     /// A packet as stored in the file, valid until the next packet is read.
     struct Packet {
-        let bytes: UnsafeRawBufferPointer
+        package let bytes: UnsafeRawBufferPointer
         /// Whether it is sound rather than a picture.
         let isSound: Bool
         /// Nil if the file does not say.
-        let time: Duration?
+        package let time: Duration?
         /// Whether libavformat found it damaged.
         let isDamaged: Bool
         /// Whether it is only a reference for other pictures, and not shown.
         let isHidden: Bool
         /// The decoder configuration from here on; nil if it does not change.
-        let configuration: [UInt8]?
+        package let configuration: [UInt8]?
     }
 
     private let input: ContainerInput

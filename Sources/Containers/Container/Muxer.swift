@@ -8,7 +8,7 @@ import CamPlatform
 ///
 /// libavformat allocates for each packet, but does not copy its bytes on the way to the muxer:
 /// `av_write_frame` borrows a packet that has no reference count.
-final class Muxer {
+package final class Muxer {
     /// The number of bytes written before the first picture.
     private(set) var headerCount = 0
 
@@ -45,7 +45,7 @@ final class Muxer {
     ///   - metadata: metadata for the header.
     ///   - options: options for libavformat.
     ///   - former: the clock at the end of the file that this one continues; nil to begin at 0.
-    init(
+    package init(
         _ format: ContainerFormat, library: cformat_library, stream: StreamDescription, keyframe: AccessUnit,
         metadata: FileMetadata = FileMetadata(), options: [(name: String, value: String)],
         continuing former: PacketClock? = nil, to file: any MuxerOutput
@@ -104,7 +104,7 @@ final class Muxer {
     /// - Parameters:
     ///   - number: its place in presentation order.
     ///   - timestamp: when it was captured, on any clock.
-    func write(_ unit: AccessUnit, number: Int, timestamp: Instant) throws(OutputError) {
+    package func write(_ unit: AccessUnit, number: Int, timestamp: Instant) throws(OutputError) {
         let times = clock.times(number: number, timestamp: timestamp)
         packet.pointee.pts = times.presentation
         packet.pointee.dts = times.decoding
@@ -118,10 +118,10 @@ final class Muxer {
     }
 
     /// Writes a packet of sound. Sound that begins before the first picture is left out.
-    func write(_ sound: SoundPacket) throws(OutputError) { try write(sound, at: sound.timestamp) }
+    package func write(_ sound: SoundPacket) throws(OutputError) { try write(sound, at: sound.timestamp) }
 
     /// Writes a packet of sound at a time other than its timestamp.
-    func write(_ sound: SoundPacket, at timestamp: Instant) throws(OutputError) {
+    package func write(_ sound: SoundPacket, at timestamp: Instant) throws(OutputError) {
         guard let time = clock.time(at: timestamp), let ticks = soundClock?.ticks(time) else { return }
         packet.pointee.stream_index = 1
         // Only transport streams have a lead, and one clock for pictures and sound.
@@ -144,13 +144,13 @@ final class Muxer {
     }
 
     /// Writes out everything that is pending.
-    func flush() throws(OutputError) {
+    package func flush() throws(OutputError) {
         // The first flush of an MP4 writes its header, the second the fragment.
         for _ in 0..<2 { try check(library.write_frame(context, nil)) }
     }
 
     /// Writes the container's end, including any index.
-    func finish() throws(OutputError) { try check(library.write_trailer(context)) }
+    package func finish() throws(OutputError) { try check(library.write_trailer(context)) }
 
     /// Makes the last fragment of an MP4 valid. Until then it is a box that readers skip: many reject any
     /// file that ends within a fragment's header, as it might after a crash.

@@ -2,7 +2,7 @@ import CFFmpeg
 import Glibc
 
 /// The destination of a container's bytes. Used by one thread.
-protocol MuxerOutput: AnyObject {
+package protocol MuxerOutput: AnyObject {
     /// The name in messages.
     var name: String { get }
     /// Bytes so far.
@@ -26,7 +26,7 @@ protocol MuxerOutput: AnyObject {
 }
 
 extension OutputFile: MuxerOutput, ReadableOutput {
-    func makeReadBack(_ library: cformat_library) -> UnsafeMutablePointer<AVIOContext>? {
+    package func makeReadBack(_ library: cformat_library) -> UnsafeMutablePointer<AVIOContext>? {
         ReadBack.makeContext(self, library)
     }
 }
@@ -34,28 +34,28 @@ extension OutputFile: MuxerOutput, ReadableOutput {
 // MARK: - Memory
 
 /// Collects the muxer's output in memory until it is taken.
-final class MuxerMemory: MuxerOutput {
-    let name: String
-    var bytes: [UInt8] = []
-    private(set) var count = 0
+package final class MuxerMemory: MuxerOutput {
+    package let name: String
+    package var bytes: [UInt8] = []
+    package private(set) var count = 0
 
-    init(name: String) { self.name = name }
+    package init(name: String) { self.name = name }
 
-    var position: Int { count }
-    var keptCount: Int { count }
-    var isSeekable: Bool { false }
-    var isStaged: Bool { false }
+    package var position: Int { count }
+    package var keptCount: Int { count }
+    package var isSeekable: Bool { false }
+    package var isStaged: Bool { false }
 
-    func write(_ bytes: UnsafeRawBufferPointer) {
+    package func write(_ bytes: UnsafeRawBufferPointer) {
         self.bytes += bytes
         count += bytes.count
     }
 
-    func seek(to position: Int) throws(OutputError) {
+    package func seek(to position: Int) throws(OutputError) {
         throw OutputError(.containerFailed(detail: "it cannot be changed later"), output: name)
     }
 
-    func makeReadBack(_ library: cformat_library) -> UnsafeMutablePointer<AVIOContext>? { nil }
+    package func makeReadBack(_ library: cformat_library) -> UnsafeMutablePointer<AVIOContext>? { nil }
 }
 
 // MARK: - Reading back

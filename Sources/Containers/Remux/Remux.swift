@@ -218,10 +218,10 @@ public struct RemuxCut: Sendable, Equatable {
     /// The time of the keyframe that comes after the last picture; nil at the recording's end.
     public private(set) var end: Duration?
     /// The pictures of the part, by their places in decoding order.
-    private(set) var pictures: Range<Int>
+    package private(set) var pictures: Range<Int>
 
     /// The latest time so far.
-    private(set) var latest = Duration.zero
+    package private(set) var latest = Duration.zero
     private let range: RemuxRange
 
     /// Creates a cut that has seen no picture yet.
@@ -231,7 +231,7 @@ public struct RemuxCut: Sendable, Equatable {
     }
 
     /// Notes the next picture in decoding order.
-    mutating func note(isKeyframe: Bool, time: Duration, index: Int) {
+    package mutating func note(isKeyframe: Bool, time: Duration, index: Int) {
         latest = max(latest, time)
         guard end == nil else { return }
         if isKeyframe, let limit = range.end, time >= limit, index > pictures.lowerBound {

@@ -53,7 +53,7 @@ struct StreamSurvey {
 extension StreamParameterSets {
     /// Inserts the parameter sets of an IDR picture. Unreadable ones are skipped: the shaper has read as much
     /// of them as it needs to tell pictures apart.
-    mutating func insert(leadingSetsOf unit: AccessUnit) {
+    package mutating func insert(leadingSetsOf unit: AccessUnit) {
         unit.withUnsafeBytes { bytes in
             for set in unit.units.prefix(while: { $0.header.isParameterSet }) {
                 _ = try? insert(bytes.bytes.extracting(set.bytes))

@@ -51,7 +51,7 @@ public struct PresentationClock {
     /// - Parameters:
     ///   - number: its place in presentation order.
     ///   - timestamp: when it was captured, on any clock.
-    mutating func time(number: Int, timestamp: Instant) -> Int64 {
+    package mutating func time(number: Int, timestamp: Instant) -> Int64 {
         let wished = ticks(recordingTime(number: number, timestamp: timestamp))
         let index = window.firstIndex { $0.number >= number } ?? window.endIndex
         var time = wished
@@ -146,7 +146,7 @@ struct PresentationOrder {
 /// Decoding times increase strictly, and none is later than its picture's presentation. In a stream with
 /// reordering by `d` pictures, picture n in decoding order is decoded when picture n − d in presentation
 /// order is presented: that one has always arrived by then, so nothing waits.
-struct PacketClock {
+package struct PacketClock {
     /// In the container's ticks. The first presentation is at 0, and with reordering the first decoding times are below
     /// 0, unless the clock has a lead.
     struct Times: Equatable {

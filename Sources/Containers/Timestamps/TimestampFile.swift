@@ -134,7 +134,7 @@ public final class TimestampFileSink: AccessUnitSink {
     private var line: [UInt8] = []
 
     /// The file's first line.
-    static let header = "# timestamp format v2"
+    package static let header = "# timestamp format v2"
 
     /// Opens `path` as `FileSink` does.
     /// - Parameters:
