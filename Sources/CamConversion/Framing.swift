@@ -18,7 +18,7 @@ public struct Framing: Sendable, Hashable {
     /// Whether the orientation leaves pictures unchanged.
     public var isPlain: Bool { self == Framing() }
 
-    var orientation: Orientation { Orientation(rotation, flip) }
+    package var orientation: Orientation { Orientation(rotation, flip) }
 
     /// A picture's size and the shape of its pixels.
     struct Picture: Hashable {
@@ -40,7 +40,8 @@ public struct Framing: Sendable, Hashable {
     public func refuse(within source: PictureSize?) throws(PictureRequestError) {
         if let scale, scale.width % 2 != 0 || scale.height % 2 != 0 {
             let nearest = "\(scale.width.evenAtLeast2)x\(scale.height.evenAtLeast2)"
-            throw PictureRequestError("--scale \(scale): H.264 and H.265 have even sizes only; use \(nearest)")
+            throw PictureRequestError(
+                "--scale \(scale): H.264 and H.265 have even sizes only; use \(nearest)")
         }
         guard let crop, let nearest = crop.nearest(within: source), nearest != crop else {
             return try refuseTiny(source)
@@ -59,7 +60,7 @@ public struct Framing: Sendable, Hashable {
 
     /// Returns the size and pixel shape of the framed pictures. A scaled picture's pixel shape keeps its
     /// content undistorted.
-    func picture(of source: PictureFormat) throws(PictureRequestError) -> Picture {
+    package func picture(of source: PictureFormat) throws(PictureRequestError) -> Picture {
         let size = try size(of: source.size)
         let whole = orientation.size(of: crop?.size ?? source.size)
         let aspect = orientation.isTransposed ? source.pixelAspect?.turned : source.pixelAspect

@@ -116,7 +116,9 @@ final class GlyphAtlas: @unchecked Sendable {
             return drawing(bitmap, height: height)
         }
         guard atlas.others["?"] != nil else {
-            throw PictureRequestError("--overlay-font \(path): it has no letters that can be drawn; use another, or leave the option out")
+            throw PictureRequestError(
+                "--overlay-font \(path): it has no letters that can be drawn; use another, or leave the option out"
+            )
         }
         return atlas
     }

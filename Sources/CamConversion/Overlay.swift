@@ -138,6 +138,6 @@ final class OverlayDesign: Sendable {
         let width = Self.width(overlay, atlas, wallTime) + 2 * padding.x
         guard width > size.width else { return nil }
         return "--overlay is \(width) pixels wide, the picture \(size.width); its end is cut off, "
-                + "so shorten it or lower --overlay-size"
+            + "so shorten it or lower --overlay-size"
     }
 }
