@@ -76,15 +76,17 @@ let package = Package(
         .target(name: "CamSound", dependencies: ["CamPlatform", "CFFmpeg", "CSound"]),
         .target(name: "CamAcceleration", dependencies: ["CamPlatform", "CVAAPI", "CFFmpeg"]),
         .target(
-            name: "CamConversion", dependencies: ["CamAcceleration", "CamPictures", "CamPlatform", "CFFmpeg"]),
+            name: "CamConversion",
+            dependencies: ["CamAcceleration", "CamPictures", "CamPlatform", "CFFmpeg", "CGlyphs", "CYUV"]),
         .target(
             name: "Capture",
             dependencies: ["CamPictures", "CV4L2", "CYUV", "CamPlatform"]),
         .target(
             name: "Encoder",
             dependencies: [
-                "CamAcceleration", "CamPictures", "Bitstream", "CamPlatform", "CVAAPI", "CFFmpeg",
-                "CGlyphs", "CYUV",
+                "CamAcceleration", "CamConversion", "CamPictures", "Bitstream", "CamPlatform", "CVAAPI",
+                "CFFmpeg",
+                "CYUV",
             ]),
         .target(
             name: "Decoder",
@@ -139,6 +141,7 @@ let package = Package(
         .executableTarget(
             name: "camrec",
             dependencies: [
+                "CamConversion",
                 "CamAcceleration", "CamControlProtocol", "CamRecorder", "CamInspection", "CamPlatform",
                 "CamDiagnostics", "CamPictures", "Capture", "Encoder", "Containers", "CamDelivery",
                 "CamStorage", "Bitstream", "CamNetworking",
@@ -176,6 +179,7 @@ let package = Package(
         .testTarget(
             name: "EncoderTests",
             dependencies: [
+                "CamConversion",
                 "Encoder", "Capture", "CamPictures", "Bitstream", "CamPlatform", "CFFmpeg",
                 "CGlyphs", "CYUV", "CTestJPEG", "CTestAllocations", "TestSupport",
             ]),

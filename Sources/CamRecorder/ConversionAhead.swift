@@ -1,6 +1,7 @@
 import Encoder
 import CamPictures
 import CamPlatform
+import CamConversion
 
 /// Converts the next pictures while the encode thread encodes: one at a time, or two or three if the encoder
 /// keeps waiting for conversions. Pictures stay in order.

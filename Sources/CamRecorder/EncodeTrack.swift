@@ -4,6 +4,7 @@ import CamPlatform
 import Encoder
 import CamStorage
 import Containers
+import CamConversion
 
 /// Reports that an encoder failed and another was opened, and how many such failures went unreported since
 /// the last.

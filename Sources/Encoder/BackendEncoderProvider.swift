@@ -1,6 +1,7 @@
 import Bitstream
 import CamPictures
 import CamPlatform
+import CamConversion
 
 /// Opens the first encoder, among all back ends of this machine, that accepts the configuration.
 ///

@@ -1,6 +1,7 @@
 import CamAcceleration
 import CamPlatform
 import CamPictures
+import CamConversion
 
 /// Why an encoder could not be opened or failed. `description` is one line: thing, cause, next step.
 public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -36,6 +37,15 @@ public struct EncoderError: Error, Sendable, Equatable, CustomStringConvertible 
 
     init(_ error: ConversionError) {
         self.init(error.concernsOneFrame ? .damagedPicture("\(error)") : .unsupported("\(error)"))
+    }
+
+    init(_ error: PictureRequestError) { self.init(.contradiction(error.description)) }
+
+    /// Calls a function about a request, whose failure is an encoder's contradiction.
+    static func mapping<Result>(_ request: () throws(PictureRequestError) -> Result) throws(EncoderError)
+        -> Result
+    {
+        do throws(PictureRequestError) { return try request() } catch { throw EncoderError(error) }
     }
 
     init(_ error: RenderNodeError) {

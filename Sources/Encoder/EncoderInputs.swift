@@ -3,6 +3,7 @@ import CFFmpeg
 import CamAcceleration
 import CamPictures
 import Synchronization
+import CamConversion
 
 /// The inputs of a recording's encoders. Encoders with the same input format share an input, which converts
 /// each picture once for all of them.

@@ -137,6 +137,9 @@ public struct EncoderNote: Sendable, Hashable, CustomStringConvertible {
         self.description = description
         self.contradictsRequest = contradictsRequest
     }
+
+    /// - Parameter unmet: says what part of the request is not fulfilled.
+    init(unmet: String) { self.init(unmet, contradictsRequest: true) }
 }
 
 // MARK: - The encoded stream

@@ -1,5 +1,6 @@
 import Bitstream
 import CamPictures
+import CamConversion
 
 /// Encodes pictures to access units.
 ///

@@ -1,5 +1,6 @@
 import Bitstream
 import CamPictures
+import CamConversion
 
 /// A configuration resolved for one encoder and one source, with every property decided.
 struct SessionProperties: Sendable {
@@ -50,7 +51,9 @@ struct SessionProperties: Sendable {
         limits: Limits
     ) throws(EncoderError) {
         try configuration.refuseContradictions()
-        let picture = try framing.picture(of: source)
+        let picture = try EncoderError.mapping { () throws(PictureRequestError) in
+            try framing.picture(of: source)
+        }
         var notes: [EncoderNote] = []
         codec = configuration.codec
         playbackRate = configuration.playbackRate

@@ -1,3 +1,4 @@
+import CamConversion
 import Bitstream
 import CFFmpeg
 import CamPictures
@@ -36,6 +37,9 @@ struct SoftwareBackend: EncoderBackend {
         let codec = configuration.codec
         let name = name(codec)
         let framing = inputs.treatment.framing
+        let size = try EncoderError.mapping { () throws(PictureRequestError) in
+            try framing.size(of: source.size)
+        }
         let properties = try SessionProperties(
             configuration, source: source, framing: framing,
             limits: SessionProperties.Limits(
@@ -44,7 +48,7 @@ struct SoftwareBackend: EncoderBackend {
                 rateControlModes: Set(RateControl.Mode.allCases), maximumSize: nil,
                 // libx265 rejects pictures smaller than its smallest coding tree block.
                 minimumSize: codec == .hevc ? PictureSize(16, 16) : nil,
-                maximumSlices: codec == .h264 ? 32 : X265.maximumSlices(try framing.size(of: source.size)),
+                maximumSlices: codec == .h264 ? 32 : X265.maximumSlices(size),
                 hasBPictures: true,
                 // libx265 needs a lookahead for B frames.
                 preferredBFrames: codec == .h264 ? 3 : 0,

@@ -1,5 +1,6 @@
 import CFFmpeg
 import CamPictures
+import CamConversion
 
 /// Provides pictures for libx264 and libx265: the camera's own planes if the encoders can read them,
 /// otherwise one conversion.
@@ -50,10 +51,12 @@ final class SoftwareInput: EncoderInput {
         } else {
             let layout: PictureSurface.Layout = arrangements.contains(.nv12) ? .nv12 : .i420
             pixelFormat = layout == .nv12 ? AV_PIX_FMT_NV12 : AV_PIX_FMT_YUV420P
-            let converters = try treatment.converters(of: format, layout: layout, color: color)
+            let converters = try EncoderError.mapping { () throws(PictureRequestError) in
+                try treatment.converters(of: format, layout: layout, color: color)
+            }
             source = .converted(converters)
             notes = [
-                converters.design?.note,
+                converters.note.map(EncoderNote.init(unmet:)),
                 passthrough == nil
                     ? nil
                     : EncoderNote(

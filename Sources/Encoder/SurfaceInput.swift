@@ -2,6 +2,7 @@ import CFFmpeg
 import CVAAPI
 import CamAcceleration
 import CamPictures
+import CamConversion
 
 /// Provides pictures for the VAAPI encoders of one render node, in surfaces from libavutil's pool that the
 /// processor writes once. The next picture's surface is mapped before the encoder waits for the current
@@ -34,7 +35,9 @@ final class SurfaceInput: EncoderInput {
     private var clearedSurfaces: Set<VASurfaceID> = []
 
     /// Remarks on converting and uploading pictures, where they are not obvious.
-    var notes: [EncoderNote] { [uploadNote, converters.design?.note].compactMap { $0 } }
+    var notes: [EncoderNote] {
+        [uploadNote, converters.note.map(EncoderNote.init(unmet:))].compactMap { $0 }
+    }
 
     init(
         connection: VADisplayConnection, source: PictureFormat, treatment: PictureTreatment,
@@ -47,7 +50,9 @@ final class SurfaceInput: EncoderInput {
         }
         self.codedSize = codedSize
         writer = SurfaceWriter(connection: connection, size: codedSize, method: upload)
-        converters = try treatment.converters(of: source, layout: .nv12, color: color)
+        converters = try EncoderError.mapping { () throws(PictureRequestError) in
+            try treatment.converters(of: source, layout: .nv12, color: color)
+        }
         frames = try connection.encodingCall {
             SurfacePool.make(on: connection, size: codedSize)
         }.get()

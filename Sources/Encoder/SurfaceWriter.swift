@@ -3,6 +3,7 @@ import CVAAPI
 import CamAcceleration
 import CamPictures
 import Glibc
+import CamConversion
 
 /// How a picture gets into a GPU surface.
 public enum UploadMethod: String, Sendable, Hashable, CaseIterable {

@@ -3,6 +3,7 @@ import CFFmpeg
 import CamPictures
 import CamPlatform
 import Synchronization
+import CamConversion
 
 /// A compression session: pictures in, access units of the guaranteed shape out.
 ///

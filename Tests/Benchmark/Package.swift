@@ -30,11 +30,13 @@ let package = Package(
         .target(
             name: "Encoder",
             dependencies: [
-                "CamAcceleration", "CamPictures", "Bitstream", "CamPlatform", "CVAAPI", "CFFmpeg", "CGlyphs",
+                "CamAcceleration", "CamConversion", "CamPictures", "Bitstream", "CamPlatform", "CVAAPI",
+                "CFFmpeg",
                 "CYUV",
             ]),
         .target(
-            name: "CamConversion", dependencies: ["CamAcceleration", "CamPictures", "CamPlatform", "CFFmpeg"]),
+            name: "CamConversion",
+            dependencies: ["CamAcceleration", "CamPictures", "CamPlatform", "CFFmpeg", "CGlyphs", "CYUV"]),
         .target(
             name: "Decoder",
             dependencies: [
@@ -49,7 +51,9 @@ let package = Package(
             ]),
         .executableTarget(
             name: "ConversionBenchmark",
-            dependencies: ["CamPictures", "Capture", "Encoder", "CamPlatform", "CTestJPEG", "Peers"],
+            dependencies: [
+                "CamConversion", "CamPictures", "Capture", "Encoder", "CamPlatform", "CTestJPEG", "Peers",
+            ],
             path: "Conversion"),
         .executableTarget(name: "ParserBenchmark", dependencies: ["Bitstream", "Peers"], path: "Parser"),
         .executableTarget(

@@ -11,6 +11,7 @@ import Testing
 @testable import CamRecorder
 import CamStorage
 import Containers
+@testable import CamConversion
 
 /// Our code allocates nothing between poll and write: a whole recording, counting each of its three threads
 /// over many frames after a warm-up. libavcodec, which allocates internally, is left out: the encoder

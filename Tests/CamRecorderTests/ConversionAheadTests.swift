@@ -9,6 +9,7 @@ import CamPlatform
 @testable import Capture
 @testable import Encoder
 @testable import CamRecorder
+@testable import CamConversion
 
 /// Pictures that are converted while others are encoded.
 @Suite(.hangGuard) struct ConversionAheadTests {

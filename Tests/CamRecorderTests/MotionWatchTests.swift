@@ -7,6 +7,7 @@ import Testing
 @testable import CamRecorder
 import CamStorage
 import Containers
+@testable import CamConversion
 
 /// Motion triggers the rings of a recording, and is in its report.
 @Suite struct MotionWatchTests {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import Capture
 @testable import Encoder
+@testable import CamConversion
 
 /// A JPEG made by libjpeg, with the result of decoding it normally.
 private struct TestJPEG {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Capture
 @testable import Encoder
+@testable import CamConversion
 
 /// A format's memory layout, from the kernel's descriptions of the formats.
 struct RawLayout: Sendable, CustomTestStringConvertible {

@@ -6,6 +6,7 @@ import CamPlatform
 
 @testable import Capture
 @testable import Encoder
+@testable import CamConversion
 
 /// Slots that another thread may fill.
 @Suite(.hangGuard) struct ConversionSlotTests {

@@ -5,6 +5,7 @@ import CamPlatform
 
 @testable import Capture
 @testable import Encoder
+@testable import CamConversion
 
 /// Memory that ends at an inaccessible page.
 final class GuardedMemory {

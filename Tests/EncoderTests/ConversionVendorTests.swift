@@ -3,6 +3,7 @@ import Testing
 
 @testable import Capture
 @testable import Encoder
+@testable import CamConversion
 
 /// Formats that libv4lconvert reads.
 @Suite struct ConversionVendorTests {

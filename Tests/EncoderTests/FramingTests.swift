@@ -5,6 +5,7 @@ import CamPlatform
 
 @testable import Capture
 @testable import Encoder
+@testable import CamConversion
 
 extension ReferencePicture {
     /// A part of it, turned clockwise and mirrored, each plane by itself.

@@ -6,6 +6,7 @@ import Testing
 
 @testable import Capture
 @testable import Encoder
+@testable import CamConversion
 
 /// The small luma pictures that conversions leave behind.
 @Suite struct LumaSamplerTests {

@@ -8,6 +8,7 @@ import CamPlatform
 
 @testable import Capture
 @testable import Encoder
+@testable import CamConversion
 
 /// Reads a text of the built-in font at its own size out of luma, by comparing each cell with every character.
 struct TextReader {

@@ -2,6 +2,7 @@ import CamPictures
 import Testing
 
 @testable import Encoder
+@testable import CamConversion
 
 /// The comparison of what a GPU sees with what a camera wrote.
 @Suite struct SharedComparisonTests {

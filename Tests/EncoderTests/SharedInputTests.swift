@@ -5,6 +5,7 @@ import CamPlatform
 
 @testable import Encoder
 @testable import CamPictures
+@testable import CamConversion
 
 /// Encoders that read a camera's buffers.
 @Suite struct SharedInputTests {

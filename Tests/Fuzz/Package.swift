@@ -38,6 +38,12 @@ let package = Package(
         .target(name: "CamPlatform", dependencies: ["CLinux"], swiftSettings: instrumented),
         .target(name: "CTLS"),
         .target(
+            name: "CYUV",
+            linkerSettings: [
+                .linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("v4lconvert"),
+            ]),
+        .target(name: "CGlyphs", cSettings: [.unsafeFlags(["-I/usr/include/freetype2"])]),
+        .target(
             name: "CamNetworking", dependencies: ["CLinux", "CFFmpeg", "CTLS", "CamPlatform"],
             swiftSettings: instrumented),
         .target(
@@ -45,7 +51,7 @@ let package = Package(
             swiftSettings: instrumented),
         .target(
             name: "CamConversion",
-            dependencies: ["CamAcceleration", "CamPictures", "CamPlatform", "CFFmpeg"],
+            dependencies: ["CamAcceleration", "CamPictures", "CamPlatform", "CFFmpeg", "CGlyphs", "CYUV"],
             swiftSettings: instrumented),
         .target(
             name: "Decoder",

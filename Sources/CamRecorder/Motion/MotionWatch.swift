@@ -2,6 +2,7 @@ import CamPictures
 import CamPlatform
 import Encoder
 import Synchronization
+import CamConversion
 
 /// Watches a recording's pictures for motion, and triggers the rings during motion.
 ///

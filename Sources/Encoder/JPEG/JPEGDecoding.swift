@@ -4,6 +4,7 @@ import CYUV
 import CamAcceleration
 import CamPictures
 import Synchronization
+import CamConversion
 
 /// Decides, picture by picture, whether the GPU decodes a camera's Motion JPEG into an encoder's surfaces.
 ///

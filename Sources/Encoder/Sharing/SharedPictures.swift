@@ -3,6 +3,7 @@ import CVAAPI
 import CamAcceleration
 import CamPictures
 import Glibc
+import CamConversion
 
 /// Decides, picture by picture, whether an encoder reads the picture in the camera's memory or gets a copy.
 ///

@@ -2,6 +2,7 @@ import ArgumentParser
 import Encoder
 import CamPictures
 import CamCommandLine
+import CamConversion
 
 /// Options that change the pictures.
 struct PictureOptions: ParsableArguments {

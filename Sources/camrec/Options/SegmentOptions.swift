@@ -5,6 +5,7 @@ import CamRecorder
 import Encoder
 import CamStorage
 import Containers
+import CamConversion
 
 /// Options for splitting a recording into files and removing old ones.
 struct SegmentOptions: ParsableArguments {

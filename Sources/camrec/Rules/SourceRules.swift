@@ -1,3 +1,4 @@
+import CamConversion
 import CamPictures
 import CamRecorder
 import CamSound
@@ -52,7 +53,7 @@ struct PictureRule: OptionRule {
         }
         // A camera's size is not known yet: it grants the size nearest to the request.
         let size = source.device == TestSource.name ? source.expectedSize : nil
-        do throws(EncoderError) { try picture.framing.refuse(within: size) } catch {
+        do throws(PictureRequestError) { try picture.framing.refuse(within: size) } catch {
             return error.description
         }
         return nil

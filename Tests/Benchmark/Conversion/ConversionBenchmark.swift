@@ -5,6 +5,7 @@ import Glibc
 import Peers
 import CamPictures
 import CamPlatform
+import CamConversion
 
 /// Measures the conversion into an encoder's surface compared with the libraries it uses and with ffmpeg's,
 /// taking turns in one run, and prints tables in Markdown: medians in milliseconds of CPU, and multiples of

@@ -5,6 +5,7 @@ import CamPlatform
 
 @testable import Encoder
 @testable import CamRecorder
+@testable import CamConversion
 
 /// The whole way of a camera's pictures: converted for an encoder, seen in the thumbnails that this leaves behind.
 @Suite struct MotionConversionTests {

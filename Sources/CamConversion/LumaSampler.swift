@@ -1,7 +1,7 @@
 import CamPictures
 
 /// Rows of luma samples within a plane, which may hold other samples in between.
-struct LumaRows {
+package struct LumaRows {
     private let plane: SourcePlane
     private let offset: Int
     private let step: Int
@@ -10,29 +10,29 @@ struct LumaRows {
     ///   - plane: begins with the first row.
     ///   - offset: bytes from a row's start to its first sample.
     ///   - step: bytes from one sample to the next.
-    init(_ plane: SourcePlane, offset: Int = 0, step: Int = 1) {
+    package init(_ plane: SourcePlane, offset: Int = 0, step: Int = 1) {
         (self.plane, self.offset, self.step) = (plane, offset, step)
     }
 
     /// A row's first sample.
-    func row(_ number: Int) -> UnsafePointer<UInt8> { plane.row(number) + offset }
+    package func row(_ number: Int) -> UnsafePointer<UInt8> { plane.row(number) + offset }
 
     /// The offset of a sample within its row, in bytes.
-    func place(_ column: Int) -> Int { column * step }
+    package func place(_ column: Int) -> Int { column * step }
 }
 
 /// Takes a thumbnail from a picture's rows while they are in the cache.
 ///
 /// Each cell reads at most four samples across and two down, regardless of the cell's size.
-final class LumaSampler {
+package final class LumaSampler {
     /// The latest picture's thumbnail, valid after `end`.
-    let thumbnail: LumaThumbnail
+    package let thumbnail: LumaThumbnail
     /// The columns of each cell's samples in a row.
     private let columns: UnsafeMutablePointer<Int32>
     private let (across, down): (Int, Int)
     private let size: PictureSize
 
-    init(_ size: PictureSize) {
+    package init(_ size: PictureSize) {
         self.size = size
         let layout = LumaThumbnail.Layout(of: size)
         thumbnail = LumaThumbnail(layout)
@@ -54,13 +54,13 @@ final class LumaSampler {
     }
 
     /// Begins a picture.
-    func begin() {
+    package func begin() {
         thumbnail.cells.update(repeating: 0, count: thumbnail.layout.count)
     }
 
     /// Adds the samples of some rows to their cells. Pass each row once, in any order.
     /// - Parameter luma: begins with the first of the rows.
-    func take(_ rows: Range<Int>, _ luma: LumaRows) {
+    package func take(_ rows: Range<Int>, _ luma: LumaRows) {
         let layout = thumbnail.layout
         let first = min(rows.lowerBound / layout.block, layout.rows - 1)
         let last = min((rows.upperBound - 1) / layout.block, layout.rows - 1)
@@ -75,7 +75,7 @@ final class LumaSampler {
     }
 
     /// Ends a picture: divides the sums into means.
-    func end() {
+    package func end() {
         let samples = across * down
         for cell in 0..<thumbnail.layout.count {
             let sum = Int(thumbnail.cells[cell])

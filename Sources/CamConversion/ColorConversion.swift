@@ -109,7 +109,7 @@ final class RGBReader: PictureReader {
 
 extension PictureSurface.Band {
     /// Two rows of luma, the first of them even, and their chroma row, as a conversion's destination.
-    func target(upper: Int, lower: Int) -> color_target {
+    package func target(upper: Int, lower: Int) -> color_target {
         let (first, second) = (luma.row(upper), luma.row(lower))
         switch chroma {
         case .interleaved(let plane):
@@ -153,7 +153,7 @@ extension ColorEncoding.Matrix {
 extension ColorEncoding.Range {
     /// 8-bit levels: the code of black, the steps from black to white, and the steps from neutral chroma to
     /// either extreme.
-    var levels: (black: Double, luma: Double, chroma: Double) {
+    package var levels: (black: Double, luma: Double, chroma: Double) {
         switch self {
         case .limited: (16, 219, 112)
         case .full: (0, 255, 127.5)

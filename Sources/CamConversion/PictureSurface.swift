@@ -29,9 +29,9 @@ public struct PictureSurface {
         }
 
         /// The first sample of row `number`.
-        func row(_ number: Int) -> UnsafeMutablePointer<UInt8> { base + number * stride }
+        package func row(_ number: Int) -> UnsafeMutablePointer<UInt8> { base + number * stride }
 
-        func from(row number: Int) -> Plane { Plane(row(number), stride: stride) }
+        package func from(row number: Int) -> Plane { Plane(row(number), stride: stride) }
     }
 
     /// The chroma planes.
@@ -48,7 +48,7 @@ public struct PictureSurface {
             }
         }
 
-        func from(row number: Int) -> Chroma {
+        package func from(row number: Int) -> Chroma {
             switch self {
             case .interleaved(let plane):
                 .interleaved(plane.from(row: number))
@@ -63,8 +63,8 @@ public struct PictureSurface {
     /// Columns and rows that a conversion writes, at least `size`. The margin beyond the picture repeats its
     /// edge: the encoder codes whole macroblocks of 16×16 and spends no bits on a repeated edge.
     public let paddedSize: PictureSize
-    let luma: Plane
-    let chroma: Chroma
+    package let luma: Plane
+    package let chroma: Chroma
 
     /// - Parameters:
     ///   - paddedSize: columns and rows that the memory has room for; nil for no margin. Chroma planes hold
@@ -89,7 +89,7 @@ public struct PictureSurface {
     public var layout: Layout { chroma.layout }
 
     /// The `rows` rows that begin at luma row `row`, an even number.
-    func band(from row: Int, rows: Int) -> Band {
+    package func band(from row: Int, rows: Int) -> Band {
         Band(
             width: size.width, rows: rows, luma: luma.from(row: row),
             chroma: chroma.from(row: row / 2))
@@ -97,11 +97,11 @@ public struct PictureSurface {
 
     /// Consecutive rows of a picture, beginning at an even row. The number of rows is odd only at the end of
     /// a picture of odd height.
-    struct Band {
-        let width: Int
-        let rows: Int
-        let luma: Plane
-        let chroma: Chroma
+    package struct Band {
+        package let width: Int
+        package let rows: Int
+        package let luma: Plane
+        package let chroma: Chroma
 
         var chromaWidth: Int { half(width) }
         var chromaRows: Int { half(rows) }
@@ -225,13 +225,13 @@ extension UnsafeMutablePointer<UInt8> {
 // MARK: - Memory
 
 /// Owns the memory of one converted picture.
-final class PictureMemory {
+package final class PictureMemory {
     /// The picture in this memory.
-    let surface: PictureSurface
+    package let surface: PictureSurface
     private let memory: UnsafeMutableRawPointer
 
     /// - Parameter paddedSize: the picture's size with its margin.
-    init(
+    package init(
         _ size: PictureSize, paddedTo paddedSize: PictureSize, layout: PictureSurface.Layout
     ) throws(ConversionError) {
         // The rows of all planes are a multiple of 64 bytes, which suits the encoders' vector code.
@@ -253,7 +253,7 @@ final class PictureMemory {
     }
 
     /// Memory for a planar picture of any size.
-    convenience init(planar size: PictureSize) throws(ConversionError) {
+    package convenience init(planar size: PictureSize) throws(ConversionError) {
         // Chroma needs half a sample more along an odd side.
         let even = PictureSize((size.width + 1) & ~1, (size.height + 1) & ~1)
         guard let even else { throw .outOfMemory }
@@ -263,7 +263,7 @@ final class PictureMemory {
     deinit { free(memory) }
 
     /// Allocates memory for another picture of the same size and layout.
-    func another() throws(ConversionError) -> PictureMemory {
+    package func another() throws(ConversionError) -> PictureMemory {
         try PictureMemory(surface.size, paddedTo: surface.paddedSize, layout: surface.layout)
     }
 }

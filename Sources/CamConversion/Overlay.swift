@@ -67,7 +67,7 @@ final class OverlayDesign: Sendable {
     init(
         _ overlay: Overlay, size: PictureSize, range: ColorEncoding.Range,
         wallTime: @escaping @Sendable (Instant) -> WallTime = { SystemTime().wallTime(at: $0) }
-    ) throws(EncoderError) {
+    ) throws(PictureRequestError) {
         (self.overlay, self.size, self.wallTime) = (overlay, size, wallTime)
         let height = overlay.height ?? Self.usualHeight(in: size)
         var atlas = try Self.atlas(overlay, height: height)
@@ -92,7 +92,7 @@ final class OverlayDesign: Sendable {
         max(1, min(size.width, size.height) / 24 / 20) * 20
     }
 
-    private static func atlas(_ overlay: Overlay, height: Int) throws(EncoderError) -> GlyphAtlas {
+    private static func atlas(_ overlay: Overlay, height: Int) throws(PictureRequestError) -> GlyphAtlas {
         let height = max(1, height)
         let characters = overlay.text.description.unicodeScalars + Array(overlay.camera.unicodeScalars)
         guard let font = overlay.font else { return .builtIn(height: height, characters) }
@@ -134,11 +134,10 @@ final class OverlayDesign: Sendable {
     }
 
     /// A note if the text is wider than the picture; nil if the text fits.
-    var note: EncoderNote? {
+    var note: String? {
         let width = Self.width(overlay, atlas, wallTime) + 2 * padding.x
         guard width > size.width else { return nil }
-        return EncoderNote(
-            "--overlay is \(width) pixels wide, the picture \(size.width); its end is cut off, "
-                + "so shorten it or lower --overlay-size", contradictsRequest: true)
+        return "--overlay is \(width) pixels wide, the picture \(size.width); its end is cut off, "
+            + "so shorten it or lower --overlay-size"
     }
 }

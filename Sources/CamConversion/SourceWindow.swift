@@ -148,16 +148,16 @@ private final class WholeBands {
 
 /// A band of a raw picture in each of its planes, possibly with the rows below it. Valid as long as the
 /// picture.
-struct SourceBand {
+package struct SourceBand {
     private var planes = InlineArray<3, SourcePlane?>(repeating: nil)
     private var rowCounts = InlineArray<3, Int>(repeating: 0)
 
     /// A band without planes, for compressed formats.
-    init() {}
+    package init() {}
 
     /// The picture from luma row `row`, an even number, on. `PixelBuffer` has checked that the picture is
     /// complete.
-    init(from row: Int, of buffer: borrowing PixelBuffer) {
+    package init(from row: Int, of buffer: borrowing PixelBuffer) {
         for (number, plane) in buffer.format.planes.enumerated() {
             guard let start = buffer.plane(number).baseAddress else { continue }
             let first = row / buffer.format.rowsPerRow(ofPlane: number)
@@ -166,19 +166,19 @@ struct SourceBand {
         }
     }
 
-    mutating func set(_ number: Int, _ plane: SourcePlane, rows: Int) {
+    package mutating func set(_ number: Int, _ plane: SourcePlane, rows: Int) {
         planes[number] = plane
         rowCounts[number] = rows
     }
 
     /// Plane `number` of the format.
-    func plane(_ number: Int) -> SourcePlane {
+    package func plane(_ number: Int) -> SourcePlane {
         guard let plane = planes[number] else { preconditionFailure("a plane that the format does not have") }
         return plane
     }
 
     /// The same rows, beginning at a column of even number.
-    consuming func from(column: Int, of format: PictureFormat) -> SourceBand {
+    package consuming func from(column: Int, of format: PictureFormat) -> SourceBand {
         guard column > 0 else { return self }
         for number in format.planes.indices {
             planes[number] = planes[number].map {
@@ -189,12 +189,12 @@ struct SourceBand {
     }
 
     /// The number of rows available in plane `number`.
-    func rows(_ number: Int) -> Int { rowCounts[number] }
+    package func rows(_ number: Int) -> Int { rowCounts[number] }
 }
 
 extension PictureFormat {
     /// Bytes in a plane's row to the left of a column, an even number.
-    func bytes(before column: Int, ofPlane number: Int) -> Int {
+    package func bytes(before column: Int, ofPlane number: Int) -> Int {
         switch pixelFormat.arrangement {
         case .semiPlanar(let horizontal, _, _): number == 0 ? column : column / horizontal * 2
         case .planar(let horizontal, _, _): number == 0 ? column : column / horizontal

@@ -102,13 +102,12 @@ final class GlyphAtlas: @unchecked Sendable {
     /// - Throws: if FreeType cannot read the file, or the font has no usable letters.
     static func file(
         _ path: String, height: Int, _ characters: some Sequence<Unicode.Scalar>
-    ) throws(EncoderError) -> GlyphAtlas {
+    ) throws(PictureRequestError) -> GlyphAtlas {
         var face: OpaquePointer?
         let problem = glyphs_open(path, Int32(height), &face)
         guard let face else {
             let reason = problem.map { String(cString: $0) } ?? "unknown"
-            throw EncoderError(
-                .contradiction("--overlay-font \(path): \(reason), or leave the option out"))
+            throw PictureRequestError("--overlay-font \(path): \(reason), or leave the option out")
         }
         defer { glyphs_close(face) }
         let atlas = GlyphAtlas(height: height, characters) { character in
@@ -117,10 +116,9 @@ final class GlyphAtlas: @unchecked Sendable {
             return drawing(bitmap, height: height)
         }
         guard atlas.others["?"] != nil else {
-            throw EncoderError(
-                .contradiction(
-                    "--overlay-font \(path): it has no letters that can be drawn; use another, or leave the option out"
-                ))
+            throw PictureRequestError(
+                "--overlay-font \(path): it has no letters that can be drawn; use another, or leave the option out"
+            )
         }
         return atlas
     }

@@ -18,7 +18,7 @@ public struct Framing: Sendable, Hashable {
     /// Whether the orientation leaves pictures unchanged.
     public var isPlain: Bool { self == Framing() }
 
-    var orientation: Orientation { Orientation(rotation, flip) }
+    package var orientation: Orientation { Orientation(rotation, flip) }
 
     /// A picture's size and the shape of its pixels.
     struct Picture: Hashable {
@@ -30,18 +30,18 @@ public struct Framing: Sendable, Hashable {
     ///
     /// Throws if the part exceeds the picture, or if 4:2:0 does not allow a size; the error names the nearest
     /// possible value.
-    public func size(of source: PictureSize) throws(EncoderError) -> PictureSize {
+    public func size(of source: PictureSize) throws(PictureRequestError) -> PictureSize {
         try refuse(within: source)
         return scale ?? orientation.size(of: crop?.size ?? source)
     }
 
     /// Throws if no picture of the source can have the crop or the scale.
     /// - Parameter source: the size of the camera's pictures; nil if not known yet.
-    public func refuse(within source: PictureSize?) throws(EncoderError) {
+    public func refuse(within source: PictureSize?) throws(PictureRequestError) {
         if let scale, scale.width % 2 != 0 || scale.height % 2 != 0 {
             let nearest = "\(scale.width.evenAtLeast2)x\(scale.height.evenAtLeast2)"
-            throw EncoderError(
-                .contradiction("--scale \(scale): H.264 and H.265 have even sizes only; use \(nearest)"))
+            throw PictureRequestError(
+                "--scale \(scale): H.264 and H.265 have even sizes only; use \(nearest)")
         }
         guard let crop, let nearest = crop.nearest(within: source), nearest != crop else {
             return try refuseTiny(source)
@@ -50,17 +50,17 @@ public struct Framing: Sendable, Hashable {
             crop.nearest(within: nil) == crop
             ? "the picture has only \(source.map { "\($0)" } ?? "less")"
             : "chroma has half as many columns and rows"
-        throw EncoderError(.contradiction("--crop \(crop): \(cause); use \(nearest)"))
+        throw PictureRequestError("--crop \(crop): \(cause); use \(nearest)")
     }
 
-    private func refuseTiny(_ source: PictureSize?) throws(EncoderError) {
+    private func refuseTiny(_ source: PictureSize?) throws(PictureRequestError) {
         guard let crop, let source, source.width < 2 || source.height < 2 else { return }
-        throw EncoderError(.contradiction("--crop \(crop): the picture has only \(source); leave it out"))
+        throw PictureRequestError("--crop \(crop): the picture has only \(source); leave it out")
     }
 
     /// Returns the size and pixel shape of the framed pictures. A scaled picture's pixel shape keeps its
     /// content undistorted.
-    func picture(of source: PictureFormat) throws(EncoderError) -> Picture {
+    package func picture(of source: PictureFormat) throws(PictureRequestError) -> Picture {
         let size = try size(of: source.size)
         let whole = orientation.size(of: crop?.size ?? source.size)
         let aspect = orientation.isTransposed ? source.pixelAspect?.turned : source.pixelAspect
@@ -208,4 +208,14 @@ public enum Flip: String, Sendable, Hashable, CaseIterable {
     case horizontal = "h"
     /// Top and bottom are exchanged.
     case vertical = "v"
+}
+
+// MARK: - Requests that pictures contradict
+
+/// Why a request about a picture's framing or text cannot be carried out. `description` is one line: the request, the
+/// cause, the next step.
+public struct PictureRequestError: Error, Sendable, Equatable, CustomStringConvertible {
+    public let description: String
+
+    init(_ description: String) { self.description = description }
 }

@@ -17,24 +17,27 @@ public struct PictureTreatment: Sendable, Hashable {
     public var isPlain: Bool { framing.isPlain && overlay == nil }
 
     /// The command-line options for this treatment.
-    var options: String {
+    package var options: String {
         let overlay = overlay == nil ? nil : "--overlay"
         return [framing.isPlain ? nil : "\(framing)", overlay].compactMap { $0 }.joined(separator: " ")
     }
 
     /// Makes the converters of a stream, one for each picture that an encoder's input holds.
     public struct Converters {
-        let source: PictureFormat
-        let layout: PictureSurface.Layout
-        let color: ColorEncoding
-        let framing: Framing
+        package let source: PictureFormat
+        package let layout: PictureSurface.Layout
+        package let color: ColorEncoding
+        package let framing: Framing
         let makesThumbnails: Bool
         /// The overlay's design, which all converters share.
-        let design: OverlayDesign?
+        package let design: OverlayDesign?
+
+        /// Why a part of the text is beyond the picture; nil if all of it is in the picture.
+        package var note: String? { design?.note }
 
         /// Why a GPU cannot decode these pictures instead of the processor; nil if it can. A GPU only
         /// decodes, without any treatment.
-        var obstacleToJPEG: String? {
+        package var obstacleToJPEG: String? {
             if design != nil { return "--overlay is drawn by the processor" }
             if !framing.isPlain { return "\(framing) is done by the processor" }
             if makesThumbnails { return "--on-motion looks at what the processor decodes" }
@@ -42,7 +45,7 @@ public struct PictureTreatment: Sendable, Hashable {
         }
 
         /// Why a GPU cannot read these pictures in the camera's memory; nil if it can.
-        var obstacleToSharing: String? {
+        package var obstacleToSharing: String? {
             if !source.isShareable {
                 return "a GPU reads only NV12, YUYV and UYVY of even size, and this is \(source.pixelFormat)"
             }
@@ -64,7 +67,7 @@ public struct PictureTreatment: Sendable, Hashable {
     /// - Throws: if the framing does not fit the source's pictures, or the font is missing.
     public func converters(
         of source: PictureFormat, layout: PictureSurface.Layout, color: ColorEncoding
-    ) throws(EncoderError) -> Converters {
+    ) throws(PictureRequestError) -> Converters {
         let size = try framing.size(of: source.size)
         var design: OverlayDesign?
         if let overlay { design = try OverlayDesign(overlay, size: size, range: color.range) }

@@ -133,22 +133,22 @@ public final class ConversionSlot: @unchecked Sendable {
         case filled(PictureSurface, PixelBuffer.ID, ConversionError?)
     }
 
-    init(_ converter: PixelConverter) { self.converter = converter }
+    package init(_ converter: PixelConverter) { self.converter = converter }
 
     /// The thumbnail of the latest picture taken from the slot, valid until the slot is opened again; nil if
     /// thumbnails are off.
-    var thumbnail: LumaThumbnail? { converter.thumbnail }
+    package var thumbnail: LumaThumbnail? { converter.thumbnail }
 
     /// Whether the slot has memory, with or without a picture in it.
-    var isOpen: Bool {
+    package var isOpen: Bool {
         monitor.withLock { if case .closed = state { false } else { true } }
     }
 
     /// Opens the slot on memory for a picture.
-    func open(on surface: PictureSurface) { monitor.withLock { state = .open(surface) } }
+    package func open(on surface: PictureSurface) { monitor.withLock { state = .open(surface) } }
 
     /// Closes the slot, after waiting for a thread that is writing into the memory.
-    func close() {
+    package func close() {
         monitor.withLock {
             awaitFilling()
             state = .closed
@@ -165,7 +165,7 @@ public final class ConversionSlot: @unchecked Sendable {
     }
 
     /// Closes the slot with a picture in its memory. After an error, the memory's content is undefined.
-    func take(_ buffer: borrowing PixelBuffer) throws(ConversionError) {
+    package func take(_ buffer: borrowing PixelBuffer) throws(ConversionError) {
         guard buffer.format === converter.source else { throw .mismatched("the stream's format changed") }
         fill(from: buffer)
         let failure = monitor.withLock { () -> ConversionError? in
