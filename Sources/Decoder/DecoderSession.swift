@@ -119,8 +119,8 @@ final class DecoderSession {
     func send(
         _ unit: borrowing ReceivedAccessUnit, isHidden: Bool = false
     ) throws(DecoderError) -> String? {
-        packet.pointee.buf = av_buffer_ref(unit.buffer)
-        packet.pointee.data = unit.buffer.pointee.data
+        packet.pointee.buf = unit.bytes.reference()
+        packet.pointee.data = packet.pointee.buf?.pointee.data
         packet.pointee.size = Int32(clamping: unit.byteCount)
         packet.pointee.pts = Int64(unit.number)
         packet.pointee.flags = isHidden ? AV_PKT_FLAG_DISCARD : 0
@@ -301,5 +301,19 @@ extension Codec {
         case .h264: AV_CODEC_ID_H264
         case .hevc: AV_CODEC_ID_HEVC
         }
+    }
+}
+
+extension CodedBytes {
+    /// A reference for libavcodec, which keeps the bytes as long as it needs them; nil if there is no memory.
+    fileprivate func reference() -> UnsafeMutablePointer<AVBufferRef>? {
+        let bytes = UnsafeMutablePointer(mutating: content.assumingMemoryBound(to: UInt8.self).baseAddress)
+        let kept = Unmanaged.passRetained(self)
+        let reference = av_buffer_create(
+            bytes, content.count,
+            { owner, _ in owner.map { Unmanaged<CodedBytes>.fromOpaque($0).release() } },
+            kept.toOpaque(), AV_BUFFER_FLAG_READONLY)
+        if reference == nil { kept.release() }
+        return reference
     }
 }

@@ -9,7 +9,7 @@ extension Player {
     func readPictures(of reader: ContainerReader) throws(PlayError) {
         liveSound?.end()
         isUnknown = false
-        if pipeline?.gatherer.codec != reader.codec { pipeline = makePipeline(reader.codec) }
+        if pipeline?.assembler.codec != reader.codec { pipeline = makePipeline(reader.codec) }
         var begun: SoundDescription?
         // A read of the file may have many pictures; the viewer may quit before the next one.
         while !isDone, !interruption.isRaised, let packet = try next(of: reader) {
@@ -49,13 +49,13 @@ extension Player {
     private func gatherWhole(
         _ picture: [UInt8], _ packet: ContainerReader.Packet, arrival: Instant
     ) throws(PlayError) {
-        guard let gatherer = pipeline?.gatherer else { return }
+        guard let assembler = pipeline?.assembler else { return }
         let time = isLive ? arrival : packet.time.map { Instant.start + $0 }
         func play(_ unit: borrowing ReceivedAccessUnit) throws(PlayError) {
             try self.play(unit, isHidden: packet.isHidden)
         }
-        try gatherer.gather(picture.span.bytes, arrival: time, play)
-        try gatherer.finish(arrival: time, play)
+        try assembler.add(picture.span.bytes, arrival: time, play)
+        try assembler.finish(arrival: time, play)
     }
 
     /// Plays a container that comes as a stream, until it ends.

@@ -58,7 +58,7 @@ final class Player {
 
     /// The processing of a stream of one codec.
     struct Pipeline {
-        let gatherer: AccessUnitGatherer
+        let assembler: AccessUnitAssembler
         let decoder: PictureDecoder
         var rate: FrameRate?
         /// The counts that are already in the report.
@@ -214,9 +214,9 @@ extension Player {
         self.head.removeAll()
         lengths =
             if case .lengthPrefixed(let size) = framing {
-                AVCC.Reader(lengthSize: size, maximumUnitByteCount: AccessUnitGatherer.defaultByteLimit)
+                AVCC.Reader(lengthSize: size, maximumUnitByteCount: AccessUnitAssembler.defaultByteLimit)
             } else { nil }
-        if codec != pipeline?.gatherer.codec { pipeline = makePipeline(codec) }
+        if codec != pipeline?.assembler.codec { pipeline = makePipeline(codec) }
         try head.span.bytes.withUnsafeBytes { (bytes) throws(PlayError) in try gather(bytes) }
     }
 
@@ -259,7 +259,7 @@ extension Player {
         report.codec = codec.rawValue
         problem = "no keyframe with its parameter sets"
         return Pipeline(
-            gatherer: AccessUnitGatherer(codec: codec), decoder: PictureDecoder(configuration))
+            assembler: AccessUnitAssembler(codec: codec), decoder: PictureDecoder(configuration))
     }
 
     private func gather(_ bytes: UnsafeRawBufferPointer) throws(PlayError) {
@@ -283,15 +283,15 @@ extension Player {
         self.problem = problem
         guard search == nil, let pipeline else { return }
         // The data before the damage is complete.
-        try pipeline.gatherer.finish { (unit) throws(PlayError) in try play(unit) }
-        pipeline.gatherer.abandon()
+        try pipeline.assembler.finish { (unit) throws(PlayError) in try play(unit) }
+        pipeline.assembler.abandon()
         pipeline.decoder.reject(because: problem)
         // Pictures held back for reordering came before the damage; the next entry point would discard them.
         try playPictures()
     }
 
     private func gather(_ bytes: RawSpan, arrival: Instant) throws(PlayError) {
-        try pipeline?.gatherer.gather(bytes, arrival: arrival) { (unit) throws(PlayError) in try play(unit) }
+        try pipeline?.assembler.add(bytes, arrival: arrival) { (unit) throws(PlayError) in try play(unit) }
     }
 
     /// Plays a picture that is probably complete, without waiting for the next one to be certain.
@@ -299,7 +299,7 @@ extension Player {
         // The last wanted picture ends the program, so its data must be saved completely.
         let isLast = report.pictures.decoded + 1 == options.frames
         guard !isUnknown, !isLast, let pipeline else { return }
-        try pipeline.gatherer.anticipate { (unit) throws(PlayError) in
+        try pipeline.assembler.anticipate { (unit) throws(PlayError) in
             let picture: DecodedPicture?
             do throws(DecoderError) {
                 picture = try pipeline.decoder.anticipate(unit)
@@ -318,9 +318,9 @@ extension Player {
         lengths?.finish { result, _ in if case .failure(let error) = result { problem = error.problem } }
         if let problem, !isDone { try reject(problem) }
         if isWhole, !isDone {
-            try pipeline.gatherer.finish { (unit) throws(PlayError) in try play(unit) }
+            try pipeline.assembler.finish { (unit) throws(PlayError) in try play(unit) }
         } else {
-            pipeline.gatherer.abandon()
+            pipeline.assembler.abandon()
         }
         if isDone { pipeline.decoder.discard() } else { pipeline.decoder.drain() }
         try playPictures()
@@ -409,7 +409,7 @@ extension Player {
         let because = report.reasons.isEmpty ? "" : " (because: \(report.reasons.joined(separator: "; ")))"
         let rate = pipeline.rate.map { ", \($0.framesPerSecond) frames/s" } ?? ""
         console.inform(
-            "\(input.name): \(pipeline.gatherer.codec) \(picture.width)x\(picture.height)\(rate), decoded by "
+            "\(input.name): \(pipeline.assembler.codec) \(picture.width)x\(picture.height)\(rate), decoded by "
                 + "\(report.decoder ?? "")\(because)")
     }
 

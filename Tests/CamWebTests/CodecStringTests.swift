@@ -37,10 +37,10 @@ struct CodecStringTests {
         arguments: [(Codec.h264, "avc1."), (.hevc, "hev1.1.6.L")])
     func encoded(codec: Codec, beginning: String) throws {
         let stream = try EncodedStream(codec, frames: 1)
-        let assembler = AccessUnitAssembler(codec: codec)
+        let pictures = LivePictures(codec: codec)
         var facts: StreamFacts?
-        assembler.add(stream.bytes.span.bytes, arrival: .start) { _ in }
-        assembler.finish(arrival: .start) { facts = StreamFacts($0) }
+        pictures.add(stream.bytes.span.bytes, arrival: .start) { _ in }
+        pictures.finish(arrival: .start) { facts = StreamFacts($0) }
         #expect(facts?.codec.description.hasPrefix(beginning) == true)
         #expect(facts?.width == 64)
         #expect(facts?.height == 48)

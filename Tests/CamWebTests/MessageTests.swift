@@ -10,15 +10,15 @@ struct MessageTests {
     @Test("a picture: version, keyframe, arrival, and the access unit as it is")
     func picture() throws {
         let stream = try EncodedStream(frames: 2)
-        let assembler = AccessUnitAssembler(codec: .h264)
+        let pictures = LivePictures(codec: .h264)
         var found: [(message: ByteBuffer, bytes: [UInt8])] = []
         let note = { (unit: AccessUnit) in
             found.append((LiveMessage.picture(unit).bytes, unit.withUnsafeBytes { Array($0) }))
         }
         for (index, packet) in stream.packets.enumerated() {
             let arrival = Instant(nanoseconds: Int64(index) * 0x0102_0304_0000 + 1_000)
-            assembler.add(packet.span.bytes, arrival: arrival, note)
-            assembler.pause(arrival: arrival, note)
+            pictures.add(packet.span.bytes, arrival: arrival, note)
+            pictures.pause(arrival: arrival, note)
         }
         try #require(found.count == 2)
         for (index, (message, bytes)) in found.enumerated() {

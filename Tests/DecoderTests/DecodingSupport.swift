@@ -87,7 +87,7 @@ struct Samples: Equatable {
 
 /// Gathers and decodes, as a receiver does.
 final class Receiver {
-    let gatherer: AccessUnitGatherer
+    let assembler: AccessUnitAssembler
     let decoder: PictureDecoder
     private(set) var pictures: [Samples] = []
     /// The bytes of all access units.
@@ -99,7 +99,7 @@ final class Receiver {
         var configuration = DecoderConfiguration(codec: codec)
         configuration.acceleration = .none
         configure(&configuration)
-        gatherer = AccessUnitGatherer(codec: codec)
+        assembler = AccessUnitAssembler(codec: codec)
         decoder = PictureDecoder(configuration)
     }
 
@@ -120,18 +120,18 @@ final class Receiver {
     }
 
     func take(_ chunk: [UInt8], arrival: Instant? = nil) throws {
-        try gatherer.gather(chunk.span.bytes, arrival: arrival, decode)
+        try assembler.add(chunk.span.bytes, arrival: arrival, decode)
     }
 
     /// The stream pauses.
     func rest() throws {
-        try gatherer.anticipate { unit in
+        try assembler.anticipate { unit in
             if let picture = try decoder.anticipate(unit) { pictures.append(Samples(picture)) }
         }
     }
 
     func finish() throws {
-        try gatherer.finish(decode)
+        try assembler.finish(decode)
         decoder.drain()
         try takePictures()
     }

@@ -86,17 +86,17 @@ import Testing
     @Test("an access unit beyond the limit is a loss, and memory stays bounded")
     func largeUnit() throws {
         let units = try CodedFilm(codec: .h264).accessUnits(12)
-        let gatherer = AccessUnitGatherer(codec: .h264, byteLimit: 20_000)
+        let assembler = AccessUnitAssembler(codec: .h264, byteLimit: 20_000)
         let zeros = [UInt8](repeating: 0x41, count: 100_000)
         var incomplete: [Bool] = []
         for chunk in [units[0], [0, 0, 0, 1] + zeros, units[10]] {
-            gatherer.gather(chunk.span.bytes) { unit in
+            assembler.add(chunk.span.bytes) { unit in
                 incomplete.append(unit.isIncomplete)
                 let count = unit.withUnsafeBytes { $0.count }
                 #expect(count <= 20_000)
             }
         }
-        gatherer.finish { unit in incomplete.append(unit.isIncomplete) }
+        assembler.finish { unit in incomplete.append(unit.isIncomplete) }
         #expect(incomplete.contains(true))
         #expect(incomplete.last == false)
     }
@@ -104,15 +104,15 @@ import Testing
     @Test("accepts a keyframe after an access unit that did not fit, as one after a gap")
     func largeAccessUnit() throws {
         let units = try CodedFilm(codec: .h264).accessUnits(12)
-        let gatherer = AccessUnitGatherer(codec: .h264, byteLimit: 20_000)
+        let assembler = AccessUnitAssembler(codec: .h264, byteLimit: 20_000)
         var facts: [[Bool]] = []
         func note(_ unit: borrowing ReceivedAccessUnit) {
             facts.append([unit.isEntryPoint, unit.followsGap, unit.isIncomplete])
         }
         for chunk in [units[0], units[1] + [UInt8](repeating: 0x41, count: 100_000), units[10]] {
-            gatherer.gather(chunk.span.bytes, note)
+            assembler.add(chunk.span.bytes, note)
         }
-        gatherer.finish(note)
+        assembler.finish(note)
         #expect(facts == [[true, false, false], [true, true, false]])
     }
 }

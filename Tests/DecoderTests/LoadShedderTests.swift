@@ -42,9 +42,9 @@ import Testing
         // TRAIL_N
         stream += [0, 0, 0, 1, 0, temporalID, 0b1101_0000, 0, 0, 0x80]
         var found: [Bool] = []
-        let gatherer = AccessUnitGatherer(codec: .hevc)
-        gatherer.gather(stream.span.bytes) { found.append($0.role.isDisposable) }
-        gatherer.finish { found.append($0.role.isDisposable) }
+        let assembler = AccessUnitAssembler(codec: .hevc)
+        assembler.add(stream.span.bytes) { found.append($0.role.isDisposable) }
+        assembler.finish { found.append($0.role.isDisposable) }
         #expect(found == [isDisposable])
     }
 

@@ -9,12 +9,12 @@ import Testing
     private func convert(
         to layout: PictureLayout, size: (width: Int, height: Int)? = nil
     ) throws -> (before: Samples, after: Samples) {
-        let gatherer = AccessUnitGatherer(codec: .h264)
+        let assembler = AccessUnitAssembler(codec: .h264)
         let decoder = PictureDecoder(DecoderConfiguration(codec: .h264))
         for unit in try CodedFilm(codec: .h264, width: 130, height: 98).accessUnits(1) {
-            try gatherer.gather(unit.span.bytes) { try decoder.decode($0) }
+            try assembler.add(unit.span.bytes) { try decoder.decode($0) }
         }
-        try gatherer.finish { try decoder.decode($0) }
+        try assembler.finish { try decoder.decode($0) }
         guard let picture = try decoder.nextPicture() else {
             Issue.record("no picture")
             throw DecoderError(.outOfMemory)

@@ -18,11 +18,12 @@ let instrumented: [SwiftSetting] = [
 let fuzzers: [(name: String, imports: [String])] =
     [
         "AnnexBParserFuzz", "AVCCReaderFuzz", "AVCRecordFuzz", "HEVCRecordFuzz", "AccessUnitDetectorFuzz",
-        "StreamShapeCheckerFuzz", "EmulationPreventionFuzz", "StreamInspectorFuzz", "StreamKindFuzz",
+        "AccessUnitAssemblerFuzz", "StreamShapeCheckerFuzz", "EmulationPreventionFuzz", "StreamInspectorFuzz",
+        "StreamKindFuzz",
     ].map { ($0, ["Bitstream"]) }
     + ["H264SyntaxFuzz", "H265SyntaxFuzz"].map { ($0, []) }
     + [("StreamShaperFuzz", ["Bitstream", "CamPlatform"]), ("RequestTextFuzz", ["CamNetworking"])]
-    + ["AccessUnitGathererFuzz", "PictureDecoderFuzz"].map { ($0, ["Bitstream", "Decoder"]) }
+    + [("PictureDecoderFuzz", ["Bitstream", "Decoder"])]
 
 let package = Package(
     name: "Fuzz",

@@ -88,7 +88,7 @@ def main():
                 seed("StreamShapeCheckerFuzz", name, bytes([number, 200]) + stream)
                 seed("StreamInspectorFuzz", name, bytes([number, 1, 200]) + stream)
                 seed("StreamKindFuzz", name, stream)
-                seed("AccessUnitGathererFuzz", name, bytes([number, 16, 20, 0x45]) + stream)
+                seed("AccessUnitAssemblerFuzz", name, bytes([number, 16, 20, 0x45]) + stream)
                 for choice in range(4):
                     seed("PictureDecoderFuzz", f"{name}-{choice}", bytes([number, choice & 1, choice >> 1, choice, 0x45]) + stream)
                 seed("EmulationPreventionFuzz", name, parts[-1])

@@ -31,7 +31,7 @@ final class TrialRun {
 
     private let pictures: TrialPictures
     private let encoder: any PictureEncoder
-    private let gatherer: AccessUnitGatherer
+    private let assembler: AccessUnitAssembler
     private let decoder: PictureDecoder
     /// The time at which each picture went to the encoder, by number.
     private var starts: [Instant] = []
@@ -44,7 +44,7 @@ final class TrialRun {
         self.pictures = pictures
         self.encoder = encoder
         rate = SlidingBitRate(window: .seconds(encoder.ratePromise?.window ?? 1), reordering: 16)
-        gatherer = AccessUnitGatherer(codec: codec)
+        assembler = AccessUnitAssembler(codec: codec)
         var configuration = DecoderConfiguration(codec: codec)
         configuration.acceleration = .none
         decoder = PictureDecoder(configuration)
@@ -66,7 +66,7 @@ final class TrialRun {
         let end = Instant.now
         try encoder.drain()
         try takeUnits(since: end, progress)
-        try gatherer.finish(decode)
+        try assembler.finish(decode)
         decoder.drain()
         try takePictures()
         rate.finish()
@@ -88,7 +88,7 @@ final class TrialRun {
             if starts.indices.contains(unit.frameNumber) {
                 measurement.latencies.append(now - starts[unit.frameNumber])
             }
-            try unit.withUnsafeBytes { try gatherer.gather($0.bytes, decode) }
+            try unit.withUnsafeBytes { try assembler.add($0.bytes, decode) }
             // The time for decoding does not count.
             start = .now
         }

@@ -67,7 +67,7 @@ final class CameraConnection {
     private let demand: ViewerDemand
     private let publish: (FeedEvent) -> Void
     private let containers: ContainerSupply
-    private var assembler: AccessUnitAssembler?
+    private var pictures: LivePictures?
     /// The first bytes of a stream whose kind is still unknown.
     private var head: [UInt8] = []
     /// The sequence parameter set of the published format.
@@ -124,7 +124,7 @@ final class CameraConnection {
             return take(UnsafeRawBufferPointer(rebasing: room[..<count]))
         case .nothing: return nil
         case .ended:
-            assembler?.finish(arrival: .now) { deliver($0) }
+            pictures?.finish(arrival: .now) { deliver($0) }
             return "the recorder ended the stream; start it again"
         case .broken(let code): return "connection lost: \(String(cString: strerror(code)))"
         }
@@ -132,30 +132,30 @@ final class CameraConnection {
 
     private func notePause() {
         mayPause = false
-        assembler?.pause(arrival: .now) { deliver($0) }
+        pictures?.pause { deliver($0) }
     }
 
     /// - Returns: why camweb cannot show the stream; nil if it can, or may be able to.
     private func take(_ bytes: UnsafeRawBufferPointer) -> String? {
-        if let assembler {
-            gather(bytes.bytes, assembler)
+        if let pictures {
+            add(bytes.bytes, to: pictures)
             return nil
         }
         head += bytes
         guard let kind = StreamKind(head: head.span.bytes, isWhole: false) else { return nil }
         guard case .stream(let codec, .annexB) = kind else { return Self.complaint(about: kind) }
-        let assembler = AccessUnitAssembler(codec: codec)
-        self.assembler = assembler
-        gather(head.span.bytes, assembler)
+        let pictures = LivePictures(codec: codec)
+        self.pictures = pictures
+        add(head.span.bytes, to: pictures)
         head = []
         return nil
     }
 
-    private func gather(_ bytes: RawSpan, _ assembler: AccessUnitAssembler) {
-        let splitsBefore = assembler.splitCount
-        assembler.add(bytes, arrival: .now) { deliver($0) }
-        isReordered = assembler.isReordered
-        if assembler.splitCount > splitsBefore { pause = min(pause * 2, Self.longestPause) }
+    private func add(_ bytes: RawSpan, to pictures: LivePictures) {
+        let splitsBefore = pictures.splitCount
+        pictures.add(bytes, arrival: .now) { deliver($0) }
+        isReordered = pictures.isReordered
+        if pictures.splitCount > splitsBefore { pause = min(pause * 2, Self.longestPause) }
     }
 
     private func deliver(_ unit: AccessUnit) {

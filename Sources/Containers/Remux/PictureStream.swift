@@ -108,7 +108,7 @@ final class ContainerStream: PictureStream {
     func forEach(
         near start: Duration, isOver: () -> Bool, _ body: (StreamPiece) throws(RemuxError) -> Void
     ) throws(RemuxError) {
-        var assembler = PictureAssembler(codec: codec, path: path)
+        var pictures = ShapedPictures(codec: codec, path: path)
         // A damaged picture is left out, along with all pictures up to the
         // next keyframe, which may refer to it.
         var damage = StreamDamage()
@@ -135,11 +135,11 @@ final class ContainerStream: PictureStream {
             let bytes = reader.bytes
             var scanner = NALUnitScanner()
             while let unit = scanner.next(in: bytes.span.bytes) {
-                try assembler.add(bytes.span.bytes.extracting(unit.bytes), at: 0, time: packet.time, body)
+                try pictures.add(bytes.span.bytes.extracting(unit.bytes), at: 0, time: packet.time, body)
             }
         }
-        try assembler.finish(body)
-        self.damage = [damage, assembler.damage]
+        try pictures.finish(body)
+        self.damage = [damage, pictures.damage]
         remarks = self.remarks(hiddenCount)
         if reader.hasSound, !hasSound {
             remarks.append("left out: its sound, of which no packet can be read")
@@ -240,12 +240,12 @@ final class RawStream: PictureStream {
         near start: Duration, isOver: () -> Bool, _ body: (StreamPiece) throws(RemuxError) -> Void
     ) throws(RemuxError) {
         var source = NALUnitSource(framing, maximumUnitByteCount: Self.maximumByteCount)
-        var assembler = PictureAssembler(codec: codec, path: path)
+        var pictures = ShapedPictures(codec: codec, path: path)
         file.rewind()
         func take(_ chunk: RawSpan, isLast: Bool) throws(RemuxError) {
             try source.parse(chunk, isLast: isLast) { (piece, nalUnit) throws(RemuxError) in
                 guard let problem = piece.problem else {
-                    return try assembler.add(nalUnit, at: piece.place.offset, body)
+                    return try pictures.add(nalUnit, at: piece.place.offset, body)
                 }
                 if problem.isTail { return tail = "\(problem)" }
                 throw .input(InputError(.malformed("\(problem)"), input: path))
@@ -260,8 +260,8 @@ final class RawStream: PictureStream {
             isAtEnd = chunk.isEmpty
             try take(chunk.bytes, isLast: isAtEnd)
         }
-        if isAtEnd { try assembler.finish(body) }
-        damage = [assembler.damage]
+        if isAtEnd { try pictures.finish(body) }
+        damage = [pictures.damage]
     }
 }
 

@@ -10,7 +10,7 @@ import CamPlatform
 /// unit at the socket and to the decoded picture.
 final class StreamReceiver {
     private let socket: Socket
-    private let gatherer = AccessUnitGatherer(codec: .h264)
+    private let assembler = AccessUnitAssembler(codec: .h264)
     private let decoder: PictureDecoder
     /// How much of the stream had arrived, and when.
     private var chunks: [(end: Int, time: Instant)] = []
@@ -52,7 +52,7 @@ final class StreamReceiver {
             let pause = mayPause ? Instant.now + Self.pauseDuration : nil
             mayPause = socket.waitUntilReadable(until: pause)
             guard mayPause else {
-                try gatherer.anticipate(anticipate)
+                try assembler.anticipate(anticipate)
                 continue
             }
             switch socket.receive(into: room) {
@@ -60,7 +60,7 @@ final class StreamReceiver {
                 let now = Instant.now
                 received += count
                 chunks.append((received, now))
-                try gatherer.gather(
+                try assembler.add(
                     UnsafeRawBufferPointer(rebasing: room[..<count]).bytes, arrival: now, decode)
             case .nothing: continue
             case .ended, .broken: return

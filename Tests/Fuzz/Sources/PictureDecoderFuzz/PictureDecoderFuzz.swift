@@ -17,7 +17,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 private func receive(_ chunks: [[UInt8]], _ decoder: PictureDecoder, _ converter: PictureConverter) {
-    let gatherer = AccessUnitGatherer(codec: decoder.configuration.codec, byteLimit: 1 << 20)
+    let assembler = AccessUnitAssembler(codec: decoder.configuration.codec, byteLimit: 1 << 20)
     func take(_ unit: borrowing ReceivedAccessUnit) {
         // If no decoder opens for these parameter sets, that is an ordinary error.
         guard (try? decoder.decode(unit)) != nil else { return }
@@ -26,8 +26,8 @@ private func receive(_ chunks: [[UInt8]], _ decoder: PictureDecoder, _ converter
     func takePictures() {
         while let picture = try? decoder.nextPicture() { look(at: picture, converter) }
     }
-    for chunk in chunks { gatherer.gather(chunk.span.bytes, take) }
-    gatherer.finish(take)
+    for chunk in chunks { assembler.add(chunk.span.bytes, take) }
+    assembler.finish(take)
     decoder.drain()
     takePictures()
     let counters = decoder.counters

@@ -6,7 +6,7 @@ import CamPlatform
 @testable import CamWeb
 
 @Suite("access units from a live stream")
-struct AccessUnitAssemblerTests {
+struct LivePicturesTests {
     /// Each unit's bytes.
     private final class Results {
         var units: [(bytes: [UInt8], isIDR: Bool)] = []
@@ -16,13 +16,13 @@ struct AccessUnitAssemblerTests {
     /// What comes out of chunks, with a pause after each where that is wanted.
     private func units(
         of chunks: [[UInt8]], _ codec: Codec = .h264, pauses: Bool = false, byteLimit: Int = 1 << 20
-    ) -> (Results, AccessUnitAssembler) {
-        let (results, assembler) = (Results(), AccessUnitAssembler(codec: codec, byteLimit: byteLimit))
+    ) -> (Results, LivePictures) {
+        let (results, pictures) = (Results(), LivePictures(codec: codec, byteLimit: byteLimit))
         for chunk in chunks {
-            assembler.add(chunk.span.bytes, arrival: .start) { results.note($0) }
-            if pauses { assembler.pause(arrival: .start) { results.note($0) } }
+            pictures.add(chunk.span.bytes, arrival: .start) { results.note($0) }
+            if pauses { pictures.pause { results.note($0) } }
         }
-        return (results, assembler)
+        return (results, pictures)
     }
 
     @Test("chunks of any size give the same pictures", arguments: Codec.allCases, [1, 7, 100, 100_000])
@@ -32,10 +32,10 @@ struct AccessUnitAssemblerTests {
         let chunks = stride(from: 0, to: bytes.count, by: size).map {
             Array(bytes[$0..<min($0 + size, bytes.count)])
         }
-        let (results, assembler) = units(of: chunks, codec)
+        let (results, pictures) = units(of: chunks, codec)
         // The last one's end is not known yet.
         #expect(results.units.count == 19)
-        assembler.finish(arrival: .start) { results.note($0) }
+        pictures.finish(arrival: .start) { results.note($0) }
         #expect(results.units.count == 20)
         #expect(results.units.map(\.isIDR) == (0..<20).map { $0 % 10 == 0 })
         let (whole, _) = units(of: stream.packets, codec, pauses: true)
@@ -45,9 +45,9 @@ struct AccessUnitAssemblerTests {
     @Test("a pause ends a picture", arguments: Codec.allCases)
     func pause(codec: Codec) throws {
         let stream = try EncodedStream(codec)
-        let (results, assembler) = units(of: stream.packets, codec, pauses: true)
+        let (results, pictures) = units(of: stream.packets, codec, pauses: true)
         #expect(results.units.count == 20)
-        #expect(assembler.splitCount == 0)
+        #expect(pictures.splitCount == 0)
     }
 
     @Test("a pause within a picture costs the rest up to the next keyframe")
@@ -56,8 +56,8 @@ struct AccessUnitAssemblerTests {
         var chunks = stream.packets
         let half = chunks[3].count / 2
         chunks.replaceSubrange(3...3, with: [Array(chunks[3][..<half]), Array(chunks[3][half...])])
-        let (results, assembler) = units(of: chunks, pauses: true)
-        #expect(assembler.splitCount == 1)
+        let (results, pictures) = units(of: chunks, pauses: true)
+        #expect(pictures.splitCount == 1)
         // Pictures 0 to 2 and the first half of 3; then 10 to 19.
         #expect(results.units.count == 14)
         #expect(results.units.map(\.isIDR) == (0..<14).map { $0 == 0 || $0 == 4 })
@@ -104,8 +104,8 @@ struct AccessUnitAssemblerTests {
     @Test("reordered pictures are noticed", arguments: Codec.allCases, [0, 2])
     func reordering(codec: Codec, bFrames: Int) throws {
         let stream = try EncodedStream(codec, bFrames: bFrames)
-        let (_, assembler) = units(of: stream.packets, codec, pauses: true)
-        #expect(assembler.isReordered == (bFrames > 0))
+        let (_, pictures) = units(of: stream.packets, codec, pauses: true)
+        #expect(pictures.isReordered == (bFrames > 0))
     }
 
     @Test("any bytes are safe")
@@ -119,8 +119,8 @@ struct AccessUnitAssemblerTests {
                         ?? 0
                 }
             }
-            let (results, assembler) = units(of: chunks, codec, pauses: true, byteLimit: 500)
-            assembler.finish(arrival: .start) { results.note($0) }
+            let (results, pictures) = units(of: chunks, codec, pauses: true, byteLimit: 500)
+            pictures.finish(arrival: .start) { results.note($0) }
             #expect(results.units.allSatisfy { $0.bytes.count <= 500 + 4 * 500 })
         }
     }

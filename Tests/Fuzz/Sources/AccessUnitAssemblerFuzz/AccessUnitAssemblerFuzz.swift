@@ -1,5 +1,4 @@
 import Bitstream
-import Decoder
 import FuzzSupport
 
 /// Gathers a stream in chunks and in one piece: the same access units come out, and no NAL unit is lost. Or
@@ -51,29 +50,29 @@ private struct Gathered: Equatable {
 }
 
 private func gather(_ chunks: [[UInt8]], _ codec: Codec, _ byteLimit: Int) -> [Gathered] {
-    let gatherer = AccessUnitGatherer(codec: codec, byteLimit: byteLimit)
+    let assembler = AccessUnitAssembler(codec: codec, byteLimit: byteLimit)
     var units: [Gathered] = []
     func take(_ unit: borrowing ReceivedAccessUnit) {
         units.append(Gathered(unit))
         promise(units[units.count - 1].number == units.count - 1, "access units are numbered")
         promise(units[units.count - 1].bytes.count <= byteLimit, "no access unit is above the limit")
     }
-    for chunk in chunks { gatherer.gather(chunk.span.bytes, take) }
-    gatherer.finish(take)
+    for chunk in chunks { assembler.add(chunk.span.bytes, take) }
+    assembler.finish(take)
     return units
 }
 
 /// A connection that breaks, and the next one.
 private func abandon(_ chunks: [[UInt8]], after count: Int, _ codec: Codec, _ byteLimit: Int) {
-    let gatherer = AccessUnitGatherer(codec: codec, byteLimit: byteLimit)
+    let assembler = AccessUnitAssembler(codec: codec, byteLimit: byteLimit)
     var isFirst = false
     for (number, chunk) in chunks.enumerated() {
-        gatherer.gather(chunk.span.bytes) { unit in
+        assembler.add(chunk.span.bytes) { unit in
             promise(!isFirst || unit.followsGap, "a new connection begins behind a loss")
             isFirst = false
         }
         if number == count {
-            gatherer.abandon()
+            assembler.abandon()
             isFirst = true
         }
     }
