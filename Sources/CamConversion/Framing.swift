@@ -21,9 +21,9 @@ public struct Framing: Sendable, Hashable {
     package var orientation: Orientation { Orientation(rotation, flip) }
 
     /// A picture's size and the shape of its pixels.
-    struct Picture: Hashable {
-        let size: PictureSize
-        let pixelAspect: PixelAspect?
+    package struct Picture: Hashable {
+        package let size: PictureSize
+        package let pixelAspect: PixelAspect?
     }
 
     /// Returns the size of the framed pictures.
@@ -153,7 +153,7 @@ extension Int {
 // MARK: - Orientation
 
 /// One of the eight orientations of a picture: columns and rows transposed, then either or both reversed.
-struct Orientation: Sendable, Hashable {
+package struct Orientation: Sendable, Hashable {
     /// Whether the source's columns become rows, the leftmost column the top row.
     private(set) var isTransposed = false
     /// Whether left and right are exchanged after the transposition.
@@ -186,7 +186,7 @@ struct Orientation: Sendable, Hashable {
     }
 
     /// The chroma siting after the change of orientation.
-    func siting(of source: ChromaSiting) -> ChromaSiting {
+    package func siting(of source: ChromaSiting) -> ChromaSiting {
         var (x, y) = source.offset
         if isTransposed { (x, y) = (y, x) }
         if reversesColumns { x = 2 - x }

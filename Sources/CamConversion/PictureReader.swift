@@ -37,7 +37,7 @@ extension PictureReader {
 }
 
 /// A plane to read from, in memory that the caller owns.
-struct SourcePlane {
+package struct SourcePlane {
     let base: UnsafePointer<UInt8>
     let stride: Int
 

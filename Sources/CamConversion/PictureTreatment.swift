@@ -25,35 +25,18 @@ public struct PictureTreatment: Sendable, Hashable {
     /// Makes the converters of a stream, one for each picture that an encoder's input holds.
     public struct Converters {
         package let source: PictureFormat
-        package let layout: PictureSurface.Layout
+        let layout: PictureSurface.Layout
         package let color: ColorEncoding
         package let framing: Framing
-        let makesThumbnails: Bool
+        package let makesThumbnails: Bool
         /// The overlay's design, which all converters share.
-        package let design: OverlayDesign?
+        let design: OverlayDesign?
 
         /// Why a part of the text is beyond the picture; nil if all of it is in the picture.
         package var note: String? { design?.note }
 
-        /// Why a GPU cannot decode these pictures instead of the processor; nil if it can. A GPU only
-        /// decodes, without any treatment.
-        package var obstacleToJPEG: String? {
-            if design != nil { return "--overlay is drawn by the processor" }
-            if !framing.isPlain { return "\(framing) is done by the processor" }
-            if makesThumbnails { return "--on-motion looks at what the processor decodes" }
-            return source.color == color ? nil : "colours are changed by the processor"
-        }
-
-        /// Why a GPU cannot read these pictures in the camera's memory; nil if it can.
-        package var obstacleToSharing: String? {
-            if !source.isShareable {
-                return "a GPU reads only NV12, YUYV and UYVY of even size, and this is \(source.pixelFormat)"
-            }
-            if design != nil { return "--overlay is drawn into a copy" }
-            if !framing.isPlain { return "\(framing) makes a copy" }
-            if makesThumbnails { return "--on-motion looks at a copy" }
-            return source.color == color ? nil : "colours are changed in a copy"
-        }
+        /// Whether text is drawn into the pictures.
+        package var drawsText: Bool { design != nil }
 
         /// Returns another converter, which shares only the overlay's design.
         public func next() throws(ConversionError) -> PixelConverter {

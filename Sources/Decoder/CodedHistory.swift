@@ -1,3 +1,4 @@
+import Bitstream
 import CamPlatform
 
 /// The coded pictures since the last entry point, from which a decoder's state can be restored.

@@ -11,7 +11,7 @@ public struct DecodedPicture: ~Copyable, @unchecked Sendable {
 
     /// Position in the stream of its access unit, from 0.
     public var number: Int { Int(frame.pointee.pts) }
-    /// When its access unit arrived, as passed to the gatherer; nil if unknown.
+    /// When its access unit arrived, as passed to the assembler; nil if unknown.
     public var arrival: Instant? {
         // Set by the session that decoded the picture.
         frame.pointee.pkt_dts == CFFMPEG_NO_TIME ? nil : Instant(nanoseconds: frame.pointee.pkt_dts)

@@ -1,3 +1,5 @@
+import Bitstream
+
 /// Decides which access units are not decoded, so that a late player catches up: first pictures that no
 /// other refers to; if that is not enough, everything up to the next entry point, again and again, until the
 /// player is on time.

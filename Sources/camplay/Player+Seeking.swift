@@ -48,7 +48,7 @@ extension Player {
         while let search = self.search, !search.isOver, case .bytes(let count) = try file.read(into: room) {
             try take(UnsafeRawBufferPointer(rebasing: room[..<count]))
         }
-        try pipeline?.gatherer.finish { (unit) throws(PlayError) in try play(unit) }
+        try pipeline?.assembler.finish { (unit) throws(PlayError) in try play(unit) }
         search = self.search.take() ?? search
         search.finish()
         discard()
@@ -65,7 +65,7 @@ extension Player {
     /// Discards pictures that were read but not yet played.
     func giveUp() {
         guard let pipeline else { return }
-        pipeline.gatherer.abandon()
+        pipeline.assembler.abandon()
         pipeline.decoder.discard()
         while let picture = try? pipeline.decoder.nextPicture() { _ = consume picture }
         count()

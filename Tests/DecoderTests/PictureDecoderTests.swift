@@ -285,7 +285,7 @@ import CamPlatform
         let units = try CodedFilm(codec: codec).accessUnits(20)
         let receiver = Receiver(codec)
         for unit in units[..<5] { try receiver.take(unit) }
-        receiver.gatherer.abandon()
+        receiver.assembler.abandon()
         for unit in units[7...] { try receiver.take(unit) }
         try receiver.finish()
         // Pictures 0 to 3 had ended; 7 to 9 have nothing to refer to.

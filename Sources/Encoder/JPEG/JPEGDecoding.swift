@@ -369,3 +369,14 @@ struct JPEGComparison {
         max(0, Int(min(one, other)) - Int(value), Int(value) - Int(max(one, other)))
     }
 }
+
+extension PictureTreatment.Converters {
+    /// Why a GPU cannot decode these pictures instead of the processor; nil if it can. A GPU only
+    /// decodes, without any treatment.
+    var obstacleToJPEG: String? {
+        if drawsText { return "--overlay is drawn by the processor" }
+        if !framing.isPlain { return "\(framing) is done by the processor" }
+        if makesThumbnails { return "--on-motion looks at what the processor decodes" }
+        return source.color == color ? nil : "colours are changed by the processor"
+    }
+}

@@ -1,3 +1,4 @@
+import CamConversion
 import CamPictures
 import Synchronization
 
@@ -221,5 +222,18 @@ public enum ZeroCopyWay: String, Sendable, Hashable, CaseIterable {
     func allowCopies(because reason: String) throws(EncoderError) {
         guard self == .on else { return }
         throw EncoderError(.unsupported("--zero-copy on: \(reason); use --zero-copy auto"))
+    }
+}
+
+extension PictureTreatment.Converters {
+    /// Why a GPU cannot read these pictures in the camera's memory; nil if it can.
+    var obstacleToSharing: String? {
+        if !source.isShareable {
+            return "a GPU reads only NV12, YUYV and UYVY of even size, and this is \(source.pixelFormat)"
+        }
+        if drawsText { return "--overlay is drawn into a copy" }
+        if !framing.isPlain { return "\(framing) makes a copy" }
+        if makesThumbnails { return "--on-motion looks at a copy" }
+        return source.color == color ? nil : "colours are changed in a copy"
     }
 }
