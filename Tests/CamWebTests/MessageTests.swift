@@ -18,7 +18,7 @@ struct MessageTests {
         for (index, packet) in stream.packets.enumerated() {
             let arrival = Instant(nanoseconds: Int64(index) * 0x0102_0304_0000 + 1_000)
             pictures.add(packet.span.bytes, arrival: arrival, note)
-            pictures.pause(arrival: arrival, note)
+            pictures.pause(note)
         }
         try #require(found.count == 2)
         for (index, (message, bytes)) in found.enumerated() {

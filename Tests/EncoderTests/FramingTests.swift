@@ -232,7 +232,7 @@ private let sizes = ["64x48", "54x50", "63x47", "161x35", "2x2", "1x1", "3x2", "
     // MARK: Sizes
 
     private func refusal(_ framing: Framing, _ source: String? = nil) -> String? {
-        do throws(EncoderError) {
+        do throws(PictureRequestError) {
             try framing.refuse(within: source.flatMap { PictureSize($0) })
             return nil
         } catch { return error.description }
