@@ -225,7 +225,7 @@ let package = Package(
         .testTarget(
             name: "CamSoundTests",
             dependencies: ["CamSound", "CamPlatform", "CFFmpeg", "TestSupport"]),
-        .testTarget(name: "CamPlatformTests", dependencies: ["CamPlatform", "TestSupport"]),
+        .testTarget(name: "CamPlatformTests", dependencies: ["CamPlatform", "CLinux", "TestSupport"]),
         .testTarget(name: "CamInspectionTests", dependencies: ["CamInspection", "Bitstream", "CamPlatform"]),
         .testTarget(
             name: "CamDiagnosticsTests",
@@ -254,7 +254,9 @@ for target in package.targets where target.type != .test {
 /// What touches every byte of a stream or a picture: without optimization, the unit tests of a debug build take a quarter
 /// of an hour.
 for target in package.targets
-where ["Bitstream", "CYUV", "CGlyphs", "EncoderTests"].contains(target.name) {
+where ["Bitstream", "CYUV", "CGlyphs", "EncoderTests", "CamRecorder", "CamRecorderTests"].contains(
+    target.name)
+{
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]
     target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(["-O2"], .when(configuration: .debug))]
 }

@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int processes_get_descriptor_limit(struct rlimit *limit) { return getrlimit(RLIMIT_NOFILE, limit); }
+int processes_get_descriptor_limit(struct rlimit *limit) { return getrlimit(RLIMIT_NOFILE, limit) == 0 ? 0 : -errno; }
 
-int processes_set_descriptor_limit(const struct rlimit *limit) { return setrlimit(RLIMIT_NOFILE, limit); }
+int processes_set_descriptor_limit(const struct rlimit *limit) { return setrlimit(RLIMIT_NOFILE, limit) == 0 ? 0 : -errno; }
 
 // Runs the program in the first folder of PATH that has it. Returns an error.
 static int run(const struct processes_program *program) {
@@ -73,5 +73,5 @@ int processes_start(const struct processes_program *program, pid_t *child) {
     pthread_sigmask(SIG_SETMASK, &former, NULL);
     if (id > 0 && problem != 0) while (waitpid(id, NULL, 0) < 0 && errno == EINTR) continue;
     *child = id;
-    return problem;
+    return -problem;
 }

@@ -27,8 +27,8 @@ final class StagedFile {
         if unnamed >= 0 {
             descriptor = unnamed
         } else {
-            guard [EOPNOTSUPP, EISDIR, ENOENT, EINVAL].contains(errno) else {
-                throw .notCreated(errno: errno)
+            guard [EOPNOTSUPP, EISDIR, ENOENT, EINVAL].contains(-unnamed) else {
+                throw .notCreated(errno: -unnamed)
             }
             let name = Self.newTemporaryName
             descriptor = openat(location.folder, name, Self.creation, 0o644)
@@ -188,15 +188,17 @@ public final class UnnamedFile {
             location = try FileLocation("\(folder)/.unnamed-\(UInt64.random(in: 0 ... .max))")
         } catch { throw OutputError(.notCreated(errno: error.errno), output: name) }
         descriptor = Self.open(location)
-        guard descriptor >= 0 else { throw OutputError(.notCreated(errno: errno), output: name) }
+        guard descriptor >= 0 else { throw OutputError(.notCreated(errno: -descriptor), output: name) }
     }
 
+    /// - Returns: a descriptor, or -errno.
     private static func open(_ location: FileLocation) -> Int32 {
         let descriptor = location.openUnnamed(mode: 0o600)
         // File systems without unnamed files: create a named one and remove the name at once.
-        guard descriptor < 0, errno == EOPNOTSUPP || errno == EISDIR else { return descriptor }
+        guard descriptor == -EOPNOTSUPP || descriptor == -EISDIR else { return descriptor }
         let named = location.open(O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
-        if named >= 0 { location.unlink() }
+        guard named >= 0 else { return -errno }
+        location.unlink()
         return named
     }
 

@@ -38,10 +38,7 @@ import Testing
     ) -> FileCalls {
         var calls = FileCalls()
         if !unnamed {
-            calls.openUnnamed = { _, _ in
-                errno = EOPNOTSUPP
-                return -1
-            }
+            calls.openUnnamed = { _, _ in -EOPNOTSUPP }
         }
         if !links {
             calls.link = { _, _, _ in code }

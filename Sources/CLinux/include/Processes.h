@@ -1,4 +1,4 @@
-// Child processes.
+// Child processes. Functions that can fail return -errno then.
 #ifndef CLINUX_PROCESSES_H
 #define CLINUX_PROCESSES_H
 
@@ -20,10 +20,10 @@ struct processes_program {
 };
 
 // Starts a program as posix_spawnp(3) does, which has no way to set a limit. The child has no other descriptors than the
-// standard ones, and no signal is blocked, caught or ignored. Returns 0, or an error.
+// standard ones, and no signal is blocked, caught or ignored. Returns 0.
 int processes_start(const struct processes_program *program, pid_t *child);
 
-// RLIMIT_NOFILE. Returns 0, or -1 with errno.
+// RLIMIT_NOFILE. Return 0.
 int processes_get_descriptor_limit(struct rlimit *limit);
 int processes_set_descriptor_limit(const struct rlimit *limit);
 

@@ -29,7 +29,7 @@ public final class FileLocation {
     public init(_ path: String, makesFolders: Bool = false) throws(Failure) {
         self.makesFolders = makesFolders
         folder = files_open_path(AT_FDCWD, ".", O_DIRECTORY)
-        guard folder >= 0 || path.hasPrefix("/") else { throw Failure(errno: Glibc.errno) }
+        guard folder >= 0 || path.hasPrefix("/") else { throw Failure(errno: -folder) }
         try walk(path.utf8CString.dropLast())
     }
 
@@ -46,10 +46,11 @@ public final class FileLocation {
     }
 
     /// Opens the location without opening what is there (O_PATH); if it is a link, opens the link itself.
+    /// - Returns: its descriptor, or -errno.
     public func openPath() -> Int32 { files_open_path(folder, name, O_NOFOLLOW) }
 
     /// Creates a file without a name in the folder, for reading and writing.
-    /// - Returns: its descriptor, or -1 with errno.
+    /// - Returns: its descriptor, or -errno.
     public func openUnnamed(mode: mode_t) -> Int32 { files_open_unnamed(folder, mode) }
 
     /// The folder's path from the root; nil if it cannot be determined.
@@ -100,11 +101,11 @@ public final class FileLocation {
 
     private func enter(_ part: [CChar]) throws(Failure) {
         var next = files_open_path(folder, part, O_DIRECTORY | noFollow)
-        if next < 0, errno == ENOENT, makesFolders {
+        if next == -ENOENT, makesFolders {
             guard mkdirat(folder, part, 0o755) == 0 || errno == EEXIST else { throw Failure(errno: errno) }
             next = files_open_path(folder, part, O_DIRECTORY | noFollow)
         }
-        guard next >= 0 else { throw Failure(errno: errno) }
+        guard next >= 0 else { throw Failure(errno: -next) }
         if folder >= 0 { close(folder) }
         folder = next
     }
@@ -134,7 +135,7 @@ public final class FileLocation {
     }
 
     /// The links in /proc are not paths: only the kernel can follow them.
-    private var isProcess: Bool { files_is_process_folder(folder) != 0 }
+    private var isProcess: Bool { files_is_process_folder(folder) }
 
     private var noFollow: Int32 { isProcess ? 0 : O_NOFOLLOW }
 }
@@ -151,7 +152,7 @@ package struct FileCalls: Sendable {
     package var facts: @Sendable (_ folder: Int32, _ name: String) -> FileFacts? = {
         FileFacts(path: $1, in: $0)
     }
-    /// Creates a file without a name in an open folder (O_TMPFILE). Returns its descriptor, or -1 with errno.
+    /// Creates a file without a name in an open folder (O_TMPFILE). Returns its descriptor, or -errno.
     package var openUnnamed: @Sendable (_ folder: Int32, _ mode: mode_t) -> Int32 = {
         files_open_unnamed($0, $1)
     }
@@ -165,7 +166,7 @@ package struct FileCalls: Sendable {
     }
     /// Renames a file in an open folder unless something has the new name (renameat2(2)). Returns 0, or errno.
     package var renameNew: @Sendable (_ folder: Int32, _ from: [CChar], _ to: [CChar]) -> Int32 = {
-        files_rename_new($0, $1, $2) == 0 ? 0 : errno
+        -files_rename_new($0, $1, $2)
     }
 
     /// The system's calls.
@@ -180,9 +181,9 @@ public enum WriteLock {
     /// this lock, so a reader cannot block a writer.
     /// - Parameter descriptor: open for writing.
     /// - Returns: false if another writer holds the lock; true also if the file system does not support locks.
-    public static func acquire(_ descriptor: Int32) -> Bool { files_lock_for_writing(descriptor) != 0 }
+    public static func acquire(_ descriptor: Int32) -> Bool { files_lock_for_writing(descriptor) }
 
     /// Whether a writer holds the lock of an open file.
     /// - Parameter descriptor: not the descriptor that the writer uses.
-    public static func isHeld(_ descriptor: Int32) -> Bool { files_is_locked_for_writing(descriptor) != 0 }
+    public static func isHeld(_ descriptor: Int32) -> Bool { files_is_locked_for_writing(descriptor) }
 }

@@ -65,7 +65,7 @@ public struct SpawnedProcess: Sendable {
                 }
             }
         }
-        guard code == 0 else { throw Failure(errno: code) }
+        guard code == 0 else { throw Failure(errno: -code) }
         identifier = child
     }
 
