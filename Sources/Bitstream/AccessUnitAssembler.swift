@@ -26,6 +26,8 @@ public final class AccessUnitAssembler {
     private var sets: SetsInForce
     private var facts = Facts()
     private var current = UnitCollection()
+    /// The access unit that `body` reads.
+    private var delivered = UnitCollection()
     /// Units that belong to the access unit of the next unit.
     private var undecided = Undecided()
     /// A copy of the current access unit and the beginning of its last slice.
@@ -34,7 +36,7 @@ public final class AccessUnitAssembler {
 
     /// Creates an assembler at the start of a stream.
     /// - Parameter byteLimit: the largest accepted access unit, in bytes, at least 1: a longer one loses the NAL units
-    ///   beyond. An assembler uses twice as much memory.
+    ///   beyond. An assembler uses up to four times as much memory.
     public init(codec: Codec, byteLimit: Int = AccessUnitAssembler.defaultByteLimit) {
         (self.codec, self.byteLimit) = (codec, byteLimit)
         parser = AnnexBParser(maximumUnitByteCount: byteLimit)
@@ -146,7 +148,8 @@ extension AccessUnitAssembler {
     private func peek<Failure: Error>(
         _ nalUnit: RawSpan, _ origin: Origin, _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
-        guard current.count > 0, undecided.bytes.count == 0, !nalUnit.isEmpty else { return }
+        let isOpen = current.count > 0 || facts.lacksUnits
+        guard isOpen, undecided.bytes.count == 0, !nalUnit.isEmpty else { return }
         guard detector.peek(nalUnit.extracting(first: Self.peekLength)) == .begins else { return }
         try deliver(body)
         facts.origin = origin
@@ -172,15 +175,19 @@ extension AccessUnitAssembler {
         adoptUndecided()
         note(nalUnit)
         if piece.isDamaged { facts.isDamaged = true }
-        let isKept =
-            piece.isWhole
-            && current.append(
-                startCodeLength: piece.startCodeLength, nalUnit, trailingZeroCount: piece.trailingZeroCount,
-                limit: byteLimit)
-        if !isKept { facts.lacksUnits = true }
+        let end = current.count + piece.startCodeLength + nalUnit.byteCount
+        if !piece.isWhole || !keep(nalUnit, piece) { facts.lacksUnits = true }
         if NALUnitHeader(of: nalUnit, codec: codec)?.isSlice == true {
-            facts.pictureByteCount = current.count - (isKept ? piece.trailingZeroCount : 0)
+            facts.pictureByteCount = min(end, current.count)
         }
+    }
+
+    /// Adds a unit to the current access unit; if it has no room for the zeros after the unit, without them.
+    private func keep(_ nalUnit: RawSpan, _ piece: Piece) -> Bool {
+        current.append(
+            startCodeLength: piece.startCodeLength, nalUnit, trailingZeroCount: piece.trailingZeroCount,
+            limit: byteLimit)
+            || current.append(startCodeLength: piece.startCodeLength, nalUnit, limit: byteLimit)
     }
 
     private func adoptUndecided() {
@@ -234,19 +241,22 @@ extension AccessUnitAssembler {
         _ body: (borrowing ReceivedAccessUnit) throws(Failure) -> Void
     ) throws(Failure) {
         guard current.count > 0 else { return giveUpEmpty() }
-        let unit = unit(facts, current)
+        // What is delivered does not change, whatever `body` does.
+        delivered.removeAll()
+        swap(&delivered, &current)
+        let unit = unit(facts, delivered)
         number += 1
         facts = Facts()
         try body(unit)
         _ = consume unit
-        current.removeAll()
+        delivered.removeAll()
     }
 
     /// If every NAL unit of an access unit was too large, only its absence can be reported.
     private func giveUpEmpty() {
         guard facts.lacksUnits else { return }
         facts = Facts()
-        facts.followsGap = true
+        (facts.followsGap, facts.followsOmission) = (true, true)
     }
 
     private func unit(_ facts: Facts, _ units: UnitCollection) -> ReceivedAccessUnit {
@@ -288,6 +298,8 @@ public struct ReceivedAccessUnit: ~Copyable {
     public var isSecondField: Bool { facts.isSecondField }
     /// Whether the stream lacks pictures to which this one may refer.
     public var followsGap: Bool { facts.followsGap }
+    /// Whether an access unit before it is missing, because all of its NAL units were too large.
+    public var followsOmission: Bool { facts.followsOmission }
     /// Whether some of its NAL units are missing or contain impossible bytes.
     public var isIncomplete: Bool { facts.lacksUnits || facts.hasImpossibleBytes }
     /// Whether some of its NAL units are missing, because the access unit is larger than the limit.
@@ -334,6 +346,7 @@ extension AccessUnitAssembler {
         /// From the units before the picture.
         var recoveryPoint: RecoveryPoint?
         var followsGap = false
+        var followsOmission = false
         var lacksUnits = false
         var hasImpossibleBytes = false
         var isDamaged = false
@@ -475,6 +488,7 @@ private struct UnitCollection {
 
     /// Adds another collection's units; the result is that of the other `append`.
     mutating func append(_ other: UnitCollection, limit: Int) -> Bool {
+        guard other.count > 0 else { return true }
         guard count + other.count <= limit, let room = bytes.makeRoom(for: other.count) else { return false }
         room.copyMemory(from: other.bytes.content)
         return true
@@ -482,7 +496,8 @@ private struct UnitCollection {
 
     /// Discards all units, and also the memory if it is large or a decoder still refers to it.
     mutating func removeAll() {
-        let isKept = isKnownUniquelyReferenced(&bytes) && bytes.capacity <= Self.retainedByteCount
+        let most = max(Self.retainedByteCount, 4 * bytes.count)
+        let isKept = isKnownUniquelyReferenced(&bytes) && bytes.capacity <= most
         if isKept { bytes.count = 0 } else { bytes = CodedBytes() }
     }
 

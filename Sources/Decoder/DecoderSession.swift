@@ -119,8 +119,8 @@ final class DecoderSession {
     func send(
         _ unit: borrowing ReceivedAccessUnit, isHidden: Bool = false
     ) throws(DecoderError) -> String? {
-        packet.pointee.buf = unit.bytes.reference()
-        packet.pointee.data = packet.pointee.buf?.pointee.data
+        guard let reference = unit.bytes.reference() else { throw DecoderError(.outOfMemory) }
+        (packet.pointee.buf, packet.pointee.data) = (reference, reference.pointee.data)
         packet.pointee.size = Int32(clamping: unit.byteCount)
         packet.pointee.pts = Int64(unit.number)
         packet.pointee.flags = isHidden ? AV_PKT_FLAG_DISCARD : 0

@@ -101,6 +101,28 @@ struct LivePicturesTests {
         #expect(results.units[2].isIDR)
     }
 
+    @Test(
+        "a picture of one slice that is too large is left out with what refers to it",
+        arguments: [false, true])
+    func tooLargeSlice(pauses: Bool) throws {
+        let stream = try EncodedStream()
+        var packets = stream.packets
+        let slice = try #require(
+            packets[2].firstRange(of: [0, 0, 1, 0x41]) ?? packets[2].firstRange(of: [0, 0, 1, 0x61]))
+        packets[2] = [0] + packets[2][slice.lowerBound...] + [UInt8](repeating: 0x55, count: 100_000)
+        let (results, pictures) = units(of: packets, pauses: pauses, byteLimit: 50_000)
+        pictures.finish(arrival: .start) { results.note($0) }
+        #expect(results.units.count == 12)
+        #expect(results.units[2].isIDR)
+    }
+
+    @Test("a pause ends a picture, too, if no chunk ended with the keyframe")
+    func pauseAfterTwo() throws {
+        let packets = try EncodedStream().packets
+        let (results, _) = units(of: [packets[0] + packets[1]] + packets[2...], pauses: true)
+        #expect(results.units.count == packets.count)
+    }
+
     @Test("reordered pictures are noticed", arguments: Codec.allCases, [0, 2])
     func reordering(codec: Codec, bFrames: Int) throws {
         let stream = try EncodedStream(codec, bFrames: bFrames)

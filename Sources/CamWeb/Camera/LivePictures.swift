@@ -14,6 +14,8 @@ final class LivePictures {
     private var shaper: StreamShaper
     /// The picture that was delivered before its end was certain.
     private var early: (number: Int, byteCount: Int)?
+    /// The latest picture before which one was left out.
+    private var numberAfterOmission: Int?
     /// The highest order count in the current sequence.
     private var highestOrder: Int?
     private var number = 0
@@ -38,7 +40,8 @@ final class LivePictures {
     /// Records a pause: the current picture is probably complete.
     func pause(_ body: (AccessUnit) -> Void) {
         assembler.anticipate { unit in
-            guard early == nil, !unit.isIncomplete else { return }
+            noteOmission(before: unit)
+            guard early == nil, !unit.lacksUnits else { return }
             early = (unit.number, unit.pictureByteCount)
             deliver(unit, body)
         }
@@ -51,13 +54,22 @@ final class LivePictures {
 
     /// Delivers a picture that has ended, unless that was done before.
     private func end(_ unit: borrowing ReceivedAccessUnit, _ body: (AccessUnit) -> Void) {
+        noteOmission(before: unit)
         if let early = early.take(), early.number == unit.number {
-            guard early.byteCount != unit.pictureByteCount else { return }
+            guard unit.lacksUnits || early.byteCount != unit.pictureByteCount else { return }
             splitCount += 1
             shaper.expectIDR()
             return
         }
         deliver(unit, body)
+    }
+
+    /// Pictures may refer to one that was left out because it was too large, even if it was delivered before its end.
+    private func noteOmission(before unit: borrowing ReceivedAccessUnit) {
+        guard unit.followsOmission, unit.number != numberAfterOmission else { return }
+        numberAfterOmission = unit.number
+        if early.take() != nil { splitCount += 1 }
+        shaper.expectIDR()
     }
 
     private func deliver(_ unit: borrowing ReceivedAccessUnit, _ body: (AccessUnit) -> Void) {

@@ -87,8 +87,13 @@ struct ShapedPictures {
     }
 
     private mutating func deliver(_ body: Body) throws(RemuxError) {
-        let picture = latest
-        defer { latest.removeAll() }
+        // Swapped, not copied, so that the next picture uses the same memory.
+        var picture = Picture()
+        swap(&picture, &latest)
+        defer {
+            picture.removeAll()
+            swap(&picture, &latest)
+        }
         guard !picture.bytes.isEmpty else { return }
         if picture.isDamaged { return try leaveOut(picture, .forbiddenZeroBit, body) }
         let unit: AccessUnit?
