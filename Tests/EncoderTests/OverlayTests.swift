@@ -322,8 +322,8 @@ struct TextReader {
 
     @Test("a font file is used through FreeType, and one that is none is refused")
     func files() throws {
-        #expect(throws: EncoderError.self) { try GlyphAtlas.file("/dev/null", height: 20, []) }
-        #expect(throws: EncoderError.self) { try GlyphAtlas.file("/nowhere.ttf", height: 20, []) }
+        #expect(throws: PictureRequestError.self) { try GlyphAtlas.file("/dev/null", height: 20, []) }
+        #expect(throws: PictureRequestError.self) { try GlyphAtlas.file("/nowhere.ttf", height: 20, []) }
     }
 
     private static let font = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
