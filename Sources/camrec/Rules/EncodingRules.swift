@@ -3,9 +3,9 @@ import CamPictures
 import Capture
 import Encoder
 
-/// Settings that no encoder supports are refused, whatever the source.
-struct CodingRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+extension OptionRules {
+    /// Settings that no encoder supports are refused, whatever the source.
+    static func coding(_ command: RecordCommand) -> String? {
         let source = command.source
         let pictures = CaptureSource.expectedPictures(source.device, request: source.request)
         for configuration in command.configurations {
@@ -18,11 +18,9 @@ struct CodingRule: OptionRule {
         }
         return nil
     }
-}
 
-/// A stream has one kind of rate control, with limits that fit it.
-struct RateRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// A stream has one kind of rate control, with limits that fit it.
+    static func rate(_ command: RecordCommand) -> String? {
         let rate = command.rate
         if rate.qp != nil, rate.quality != nil || rate.bitrate != nil || rate.maxBitrate != nil {
             return "--qp excludes --quality, --bitrate and --max-bitrate; leave them out"
@@ -35,7 +33,7 @@ struct RateRule: OptionRule {
     }
 
     /// Returns why an option does not fit the explicitly requested mode.
-    private func refusal(ofMode rate: RateOptions) -> String? {
+    private static func refusal(ofMode rate: RateOptions) -> String? {
         let hasRate = rate.bitrate != nil || rate.maxBitrate != nil || rate.rateWindow != nil
         let (hasQuantiser, hasQuality) = (rate.qp != nil, rate.quality != nil)
         guard let mode = rate.rateControl.value else {
@@ -53,22 +51,18 @@ struct RateRule: OptionRule {
             }
         return useless.map { "--rate-control \(mode.rawValue) does not use \($0); leave it out" }
     }
-}
 
-/// A window needs a rate to apply to.
-struct RateWindowRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// A window needs a rate to apply to.
+    static func rateWindow(_ command: RecordCommand) -> String? {
         let rate = command.rate
         guard rate.rateWindow != nil, rate.quality != nil, rate.bitrate == nil, rate.maxBitrate == nil else {
             return nil
         }
         return "--rate-window with --quality bounds nothing; add --max-bitrate, which holds in it"
     }
-}
 
-/// A software encoder has no GPU to choose.
-struct SoftwareEncoderRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// A software encoder has no GPU to choose.
+    static func softwareEncoder(_ command: RecordCommand) -> String? {
         let encoder = command.encoder
         guard encoder.encoder == .software,
             encoder.renderNode != nil || encoder.lowPower != .auto || encoder.upload != .auto
@@ -78,11 +72,9 @@ struct SoftwareEncoderRule: OptionRule {
             "--encoder software excludes --render-node, --low-power, --upload, --jpeg gpu and --zero-copy on; "
             + "leave them out"
     }
-}
 
-/// A camera's own H.264 is not re-encoded.
-struct CameraCodingRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// A camera's own H.264 is not re-encoded.
+    static func cameraCoding(_ command: RecordCommand) -> String? {
         guard isPassthrough(command) else { return nil }
         let encoder = command.encoder
         let given = [
@@ -97,7 +89,8 @@ struct CameraCodingRule: OptionRule {
             ? "the camera's own H.264 cannot be written as H.265; use another --format" : nil
     }
 
-    func warning(about command: RecordCommand) -> String? {
+    /// The warning that belongs to `cameraCoding`.
+    static func cameraCodingWarning(_ command: RecordCommand) -> String? {
         guard isPassthrough(command),
             command.stream.configurations([.h264], rate: command.rate, areAwaited: true)
                 != [EncoderConfiguration()]
@@ -107,14 +100,12 @@ struct CameraCodingRule: OptionRule {
             + "leave them out, or use another --format"
     }
 
-    private func isPassthrough(_ command: RecordCommand) -> Bool {
+    private static func isPassthrough(_ command: RecordCommand) -> Bool {
         command.source.isCamera && command.source.format == .h264
     }
-}
 
-/// `--zero-copy on` excludes options that need a copy of each picture.
-struct ZeroCopyRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// `--zero-copy on` excludes options that need a copy of each picture.
+    static func zeroCopy(_ command: RecordCommand) -> String? {
         guard command.encoder.zeroCopy == .on else { return nil }
         let source = command.source
         if !source.isCamera { return "--zero-copy on is for cameras; leave it out" }

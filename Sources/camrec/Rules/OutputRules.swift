@@ -3,11 +3,11 @@ import CamPlatform
 import CamRecorder
 import Containers
 
-/// There is at least one output, and not too many.
-struct OutputCountRule: OptionRule {
+extension OptionRules {
     private static let mostOutputs = 32
 
-    func refusal(of command: RecordCommand) -> String? {
+    /// There is at least one output, and not too many.
+    static func outputCount(_ command: RecordCommand) -> String? {
         let count = command.outputs.count
         if count == 0, command.live.listen == nil {
             return "no OUTPUT is given, and no --listen; name a file, such as out.h264"
@@ -15,13 +15,11 @@ struct OutputCountRule: OptionRule {
         return count > Self.mostOutputs
             ? "\(count) outputs, more than \(Self.mostOutputs); leave some out" : nil
     }
-}
 
-/// Each OUTPUT names something that camrec can write, and none is named for another codec than `--codec` requests.
-///
-/// A settings file's names only get a warning: they worked before this rule, and an upgrade must not end a service.
-struct OutputNameRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// Each OUTPUT names something that camrec can write, and none is named for another codec than `--codec` requests.
+    ///
+    /// A settings file's names only get a warning: they worked before this rule, and an upgrade must not end a service.
+    static func outputName(_ command: RecordCommand) -> String? {
         let codec = command.stream.codec
         if let reason = command.outputs.lazy.compactMap({ OutputName($0).refusal(codec: codec) }).first {
             return reason
@@ -33,7 +31,8 @@ struct OutputNameRule: OptionRule {
         }.first
     }
 
-    func warning(about command: RecordCommand) -> String? {
+    /// The warning that belongs to `outputName`.
+    static func outputNameWarning(_ command: RecordCommand) -> String? {
         guard command.arguments.isEmpty else { return nil }
         return command.settingsOutputs.lazy.compactMap { text in
             OutputName(text).misnamed(for: command.stream.codec).map { _, codec in
@@ -41,11 +40,9 @@ struct OutputNameRule: OptionRule {
             }
         }.first
     }
-}
 
-/// A date in a name does not create folders unasked.
-struct DateRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// A date in a name does not create folders unasked.
+    static func date(_ command: RecordCommand) -> String? {
         let now = WallTime.now
         let names =
             command.choices.filter(\.isFile).map(\.path)
@@ -60,11 +57,9 @@ struct DateRule: OptionRule {
         }
         return nil
     }
-}
 
-/// `--utc` needs a date to write, in a name or in the pictures.
-struct UTCRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// `--utc` needs a date to write, in a name or in the pictures.
+    static func utc(_ command: RecordCommand) -> String? {
         let segments = command.segments
         guard segments.utc, !segments.isSegmented, !command.choices.contains(where: \.isPattern),
             command.reporting.report?.contains("%") != true, command.picture.overlay == nil
@@ -72,11 +67,9 @@ struct UTCRule: OptionRule {
         return
             "--utc needs --segment, --ring, --overlay, or an output with a date in its name, as in %H.h264; add one"
     }
-}
 
-/// Standard output takes one stream.
-struct StandardOutputRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// Standard output takes one stream.
+    static func standardOutput(_ command: RecordCommand) -> String? {
         let uses =
             command.outputs.filter { $0 == FileSink.standardOutput }.map { "'\($0)'" }
             + uses(of: command.reporting.report, by: "--report")
@@ -87,27 +80,23 @@ struct StandardOutputRule: OptionRule {
             : "\(uses[0]) and \(uses[1]) both use standard output; name a file for one"
     }
 
-    private func uses(of path: String?, by option: String) -> [String] {
+    private static func uses(of path: String?, by option: String) -> [String] {
         path == FileSink.standardOutput ? ["'\(option) -'"] : []
     }
-}
 
-/// Segments and dated names are never replaced.
-struct OverwriteRule: OptionRule {
-    func warning(about command: RecordCommand) -> String? {
+    /// Segments and dated names are never replaced.
+    static func overwrite(_ command: RecordCommand) -> String? {
         command.reporting.overwrite && !replacesSomething(command)
             ? "--overwrite has no effect: no output would replace a file; leave it out" : nil
     }
 
-    private func replacesSomething(_ command: RecordCommand) -> Bool {
+    private static func replacesSomething(_ command: RecordCommand) -> Bool {
         if let report = command.reporting.report, report != FileSink.standardOutput { return true }
         return !command.segments.isSegmented && command.choices.contains(where: \.isFile)
     }
-}
 
-/// Only files are synced to the disk.
-struct SyncRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// Only files are synced to the disk.
+    static func sync(_ command: RecordCommand) -> String? {
         command.segments.sync != nil && !command.choices.contains(where: \.isFile)
             ? "--sync needs an output that is a file; name one, or leave it out" : nil
     }

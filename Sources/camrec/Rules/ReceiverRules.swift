@@ -3,35 +3,32 @@ import CamNetworking
 import CamRecorder
 import Containers
 
-/// A bare `--listen` must not take an output for its host.
-struct ListenValueRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+extension OptionRules {
+    /// A bare `--listen` must not take an output for its host.
+    static func listenValue(_ command: RecordCommand) -> String? {
         guard case .tcp(let address)? = command.live.listen, case let host = address.host,
             Codec(fileName: host) != nil || ContainerFormat(path: host) != nil
         else { return nil }
         return "--listen treats '\(host)' as a host; put --listen after the outputs, or give it a port"
     }
-}
 
-/// Limits on clients need clients that connect.
-struct ClientLimitRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// Limits on clients need clients that connect.
+    static func clientLimit(_ command: RecordCommand) -> String? {
         let live = command.live
         guard live.listen == nil else { return nil }
         if live.maxClients != nil { return "--max-clients needs --listen; add it, or leave this out" }
         return live.maxClientsPerAddress == nil
             ? nil : "--max-clients-per-address needs --listen; add it, or leave this out"
     }
-}
 
-/// A limit per address needs clients from several addresses.
-struct AddressLimitRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// A limit per address needs clients from several addresses.
+    static func addressLimit(_ command: RecordCommand) -> String? {
         guard case .path = command.live.listen, command.live.maxClientsPerAddress != nil else { return nil }
         return "clients of a UNIX socket have no address; leave out --max-clients-per-address"
     }
 
-    func warning(about command: RecordCommand) -> String? {
+    /// The warning that belongs to `addressLimit`.
+    static func addressLimitWarning(_ command: RecordCommand) -> String? {
         guard let limit = command.live.maxClientsPerAddress, let listen = command.live.listen else {
             return nil
         }
@@ -45,11 +42,9 @@ struct AddressLimitRule: OptionRule {
         return
             "--max-clients-per-address \(limit) has no effect: --max-clients allows only \(most) in total; use a lower limit"
     }
-}
 
-/// Options for clients need a live output.
-struct ClientRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// Options for clients need a live output.
+    static func client(_ command: RecordCommand) -> String? {
         guard !command.choices.contains(where: \.isLive) else { return nil }
         let live = command.live
         if live.clientBuffer != nil {
@@ -60,11 +55,9 @@ struct ClientRule: OptionRule {
             ? nil
             : "--client-timeout needs --listen or an output tcp://, rtsp://, srt:// or udp://; add one, or leave this out"
     }
-}
 
-/// A published stream must suit browsers, and its name on the server must be unique.
-struct PublishingRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// A published stream must suit browsers, and its name on the server must be unique.
+    static func publishing(_ command: RecordCommand) -> String? {
         let live = command.outputs.compactMap(OutputChoice.Live.init)
         let published = command.outputs.compactMap { try? RTSPAddress($0) }
         if let first = published.first, command.stream.bframes ?? 0 > 0 {
@@ -78,7 +71,8 @@ struct PublishingRule: OptionRule {
         return "--ca-file needs an output rtsps://…; add it, or leave this out"
     }
 
-    func warning(about command: RecordCommand) -> String? {
+    /// The warning that belongs to `publishing`.
+    static func publishingWarning(_ command: RecordCommand) -> String? {
         let settings = "put the whole address in a settings file"
         let variable = "put it in \(PublishingPassword.variableName), or the whole address in a settings file"
         let exposed = command.arguments.compactMap { argument -> (name: String, advice: String)? in
@@ -96,11 +90,9 @@ struct PublishingRule: OptionRule {
         let names = exposed.map(\.name).joined(separator: " and ")
         return "anyone on this machine can read the password of \(names) in the process list; \(advice)"
     }
-}
 
-/// `--stream-format` needs an output whose name implies no format.
-struct StreamFormatRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// `--stream-format` needs an output whose name implies no format.
+    static func streamFormat(_ command: RecordCommand) -> String? {
         guard command.live.streamFormat != .raw, !command.choices.contains(where: takesFormat) else {
             return nil
         }
@@ -108,14 +100,12 @@ struct StreamFormatRule: OptionRule {
             "--stream-format needs the output -, an output tcp:// or --listen; files have theirs by their names"
     }
 
-    private func takesFormat(_ choice: OutputChoice) -> Bool {
+    private static func takesFormat(_ choice: OutputChoice) -> Bool {
         choice.path == FileSink.standardOutput || choice.container != nil
     }
-}
 
-/// `--serve-on` needs a file that ends and a live output that continues.
-struct ServeOnRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// `--serve-on` needs a file that ends and a live output that continues.
+    static func serveOn(_ command: RecordCommand) -> String? {
         guard command.length.serveOn else { return nil }
         if command.length.frames == nil, command.length.duration == nil {
             return "--serve-on needs --frames or --duration, with which files end; add one, or leave it out"

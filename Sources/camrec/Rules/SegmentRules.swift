@@ -3,9 +3,9 @@ import CamRecorder
 import Glibc
 import CamStorage
 
-/// Segments are files and have their own names.
-struct SegmentRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+extension OptionRules {
+    /// Segments are files and have their own names.
+    static func segment(_ command: RecordCommand) -> String? {
         guard command.segments.isSegmented else { return nil }
         let choices = command.choices
         if !choices.contains(where: \.isFile) {
@@ -16,11 +16,9 @@ struct SegmentRule: OptionRule {
         }
         return nil
     }
-}
 
-/// `--align` puts the beginnings of files on the clock, which only a length in time and pictures in real time allow.
-struct AlignRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// `--align` puts the beginnings of files on the clock, which only a length in time and pictures in real time allow.
+    static func align(_ command: RecordCommand) -> String? {
         guard command.segments.align else { return nil }
         guard case .time(let length)? = command.segments.segment?.length else {
             return "--align needs --segment with a time, such as 10m; add one"
@@ -31,11 +29,9 @@ struct AlignRule: OptionRule {
         return command.source.isInRealTime
             ? nil : "--align needs a camera, or the test picture in real time; leave it out"
     }
-}
 
-/// Only segments are removed, and only under recognizable names.
-struct RetentionRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// Only segments are removed, and only under recognizable names.
+    static func retention(_ command: RecordCommand) -> String? {
         let segments = command.segments
         guard segments.isLimited else { return nil }
         guard segments.isSegmented else {
@@ -47,19 +43,15 @@ struct RetentionRule: OptionRule {
             "--keep and --min-free cannot recognise such files later: '\($0)'; leave out '..' after a date"
         }
     }
-}
 
-/// Options for the time after a trigger need a ring.
-struct RingRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// Options for the time after a trigger need a ring.
+    static func ring(_ command: RecordCommand) -> String? {
         command.segments.post != nil && command.segments.ring == nil
             ? "--post needs --ring; add it, as in --ring 30s" : nil
     }
-}
 
-/// Motion needs a ring to trigger, and pictures in which to detect it.
-struct MotionRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// Motion needs a ring to trigger, and pictures in which to detect it.
+    static func motion(_ command: RecordCommand) -> String? {
         let motion = command.motion
         guard motion.onMotion else {
             return motion.motionSensitivity == nil && motion.motionMask == nil
@@ -70,17 +62,15 @@ struct MotionRule: OptionRule {
             ? "--on-motion needs pictures, and --format h264 passes on what the camera has coded; use another --format"
             : nil
     }
-}
 
-/// `--on-segment` needs a file: other outputs are never finished.
-struct OnSegmentRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// `--on-segment` needs a file: other outputs are never finished.
+    static func onSegment(_ command: RecordCommand) -> String? {
         command.segments.onSegment != nil && !command.choices.contains(where: \.isFile)
             ? "--on-segment needs an output that is a file; name one, or leave it out" : nil
     }
 
     /// A missing program must not prevent a recording, least of all a service's.
-    func warning(about command: RecordCommand) -> String? {
+    static func onSegmentWarning(_ command: RecordCommand) -> String? {
         // A name without a slash is looked for in PATH when it is started.
         guard let program = command.segments.onSegment, program.contains("/"), access(program, X_OK) != 0
         else {

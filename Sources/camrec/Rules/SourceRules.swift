@@ -6,9 +6,9 @@ import Capture
 import Encoder
 import Containers
 
-/// A source other than a camera needs no waiting and has a fixed format.
-struct SourceRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+extension OptionRules {
+    /// A source other than a camera needs no waiting and has a fixed format.
+    static func source(_ command: RecordCommand) -> String? {
         let source = command.source
         guard !source.isCamera else { return nil }
         if source.wait != nil { return "--wait is for cameras; leave it out" }
@@ -18,27 +18,21 @@ struct SourceRule: OptionRule {
         } catch { return error.description }
         return nil
     }
-}
 
-/// A camera sets its own pace.
-struct PaceRule: OptionRule {
-    func warning(about command: RecordCommand) -> String? {
+    /// A camera sets its own pace.
+    static func pace(_ command: RecordCommand) -> String? {
         command.source.pace != nil && command.source.isCamera
             ? "--pace and --no-pace have no effect on a camera, which sets its own pace; leave them out" : nil
     }
-}
 
-/// Only controls that were set can be restored.
-struct ControlRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// Only controls that were set can be restored.
+    static func control(_ command: RecordCommand) -> String? {
         command.source.restoreControls && command.source.controlLists.isEmpty
             ? "--restore-controls has nothing to restore without --control; leave it out" : nil
     }
-}
 
-/// Only pictures that camrec encodes can be changed, and only to sizes that a codec has.
-struct PictureRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+    /// Only pictures that camrec encodes can be changed, and only to sizes that a codec has.
+    static func picture(_ command: RecordCommand) -> String? {
         let (picture, source) = (command.picture, command.source)
         if source.isCamera, source.format == .h264, let option = picture.given.first {
             return "--format h264 uses the camera's own H.264, whose pictures are not decoded; "
@@ -67,9 +61,9 @@ extension SourceOptions {
     }
 }
 
-/// A time lapse is a file, made of pictures that can be chosen one by one.
-struct TimeLapseRule: OptionRule {
-    func refusal(of command: RecordCommand) -> String? {
+extension OptionRules {
+    /// A time lapse is a file, made of pictures that can be chosen one by one.
+    static func timeLapse(_ command: RecordCommand) -> String? {
         let lapse = command.lapse
         guard lapse.every != nil else {
             return lapse.playbackFps == nil
@@ -87,14 +81,12 @@ struct TimeLapseRule: OptionRule {
         return command.segments.ring == nil
             ? nil : "--every excludes --ring, which keeps what just happened in real time; leave one out"
     }
-}
 
-/// Sound needs an output that can contain it, and pictures in real time.
-struct SoundRule: OptionRule {
     /// Speech is not understood below these rates, and higher ones sound no better.
     private static let bitRates = 16_000...512_000
 
-    func refusal(of command: RecordCommand) -> String? {
+    /// Sound needs an output that can contain it, and pictures in real time.
+    static func sound(_ command: RecordCommand) -> String? {
         let sound = command.sound
         guard sound.isWanted else {
             return sound.audioCodec == nil && sound.audioBitrate == nil || sound.audioDevice != nil
