@@ -1,6 +1,7 @@
 """Carries a run out: begins stages, bounds them, and prints what each said, in order."""
 
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -28,6 +29,8 @@ class Running:
         self.process = subprocess.Popen(
             isolated(stage, has_time), cwd=REPOSITORY, env=environment, stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.STDOUT, start_new_session=True
         )
+        if has_time:
+            give_way(self.process.pid)
 
     @property
     def seconds(self):
@@ -44,6 +47,15 @@ class Running:
                 os.kill(int(line.split()[0]), signal.SIGKILL)
             except ProcessLookupError:
                 pass
+
+
+def give_way(session):
+    """Puts a session behind others. The kernel schedules a session as one group, within which alone nice(1) counts
+    (sched(7), the autogroup feature); where it does not, there is no such file."""
+    try:
+        pathlib.Path(f"/proc/{session}/autogroup").write_text("10", encoding="ascii")
+    except OSError:
+        pass
 
 
 def isolated(stage, has_time):
