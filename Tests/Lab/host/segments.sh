@@ -311,12 +311,13 @@ END
 tells() { # with everything open that a recording can have open
     # It keeps them all: what is removed may be gone before the program opens it.
     camrec "${small[@]}" --frames 250 --segment 100f --keep 9 --sync 1s --control-socket control --listen 0 --on-segment ./tells told.h264 || return 1
-    test "$(cat told)" = "$work/told.h264 100
-$work/told-1.h264 100
-$work/told-2.h264 50" && cmp told-1.h264 told-1.h264.copy && cmp told-2.h264 told-2.h264.copy &&
+    # Two programs may run at once, so that the later one may write first.
+    test "$(sort told)" = "$work/told-1.h264 100
+$work/told-2.h264 50
+$work/told.h264 100" && cmp told-1.h264 told-1.h264.copy && cmp told-2.h264 told-2.h264.copy &&
         ! [ -s stderr ] && ! [ -s inherited ] || { cat told inherited stderr; return 1; }
 }
-check "on-segment: whole files in order, and nothing is inherited" tells
+check "on-segment: whole files, and nothing is inherited" tells
 program limited <<<'ulimit -Sn >>limits'
 limits() {
     (ulimit -Sn 256 && camrec "${small[@]}" --frames 20 --segment 10f --on-segment ./limited limited.h264) || return 1
