@@ -431,7 +431,7 @@ extension AccessUnitDetector {
 /// The bytes of an access unit: contiguous, with the padding that libavcodec reads beyond their end. They stay valid as long
 /// as a decoder refers to them.
 ///
-/// `@unchecked Sendable`: only the assembler writes, and only while nobody else refers to the bytes.
+/// `@unchecked Sendable`: only the assembler writes, and only while it holds the only reference.
 package final class CodedBytes: @unchecked Sendable {
     private var start: UnsafeMutableRawPointer?
     fileprivate var count = 0

@@ -90,7 +90,7 @@ extension String {
 // MARK: Queue
 
 /// Queues messages for standard error, which may block for any length of time: a terminal that was stopped
-/// (Ctrl-S), a pager that nobody scrolls, a connection that hangs.
+/// (Ctrl-S), a pager that is not scrolled, a connection that hangs.
 ///
 /// Callers never block: the queue's own thread writes. If too much is waiting, further messages are dropped
 /// and counted.

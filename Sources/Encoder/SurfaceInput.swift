@@ -141,7 +141,7 @@ final class SurfaceInput: EncoderInput {
         isFilled = true
     }
 
-    /// Has the GPU read pictures in the camera's memory if possible.
+    /// Makes the GPU read pictures in the camera's memory if possible.
     /// - Parameter surfaces: the GPU memory that the camera writes into; nil if nothing is shared.
     func shareMemory(
         _ way: ZeroCopyWay, _ record: SharingRecord, _ surfaces: SharedSurfaces?
@@ -197,7 +197,7 @@ final class SurfaceInput: EncoderInput {
         return false
     }
 
-    /// Has the GPU decode the source's Motion JPEG if possible.
+    /// Makes the GPU decode the source's Motion JPEG if possible.
     func decodeJPEG(_ way: JPEGWay, _ record: JPEGRecord) throws(EncoderError) {
         let begun = record.begin(on: connection.node)
         jpegRecord = (record, begun.session)

@@ -199,7 +199,7 @@ final class SharingVerdict {
         try copy(because: reason)
     }
 
-    /// Has the pictures of these buffers copied.
+    /// Makes the processor copy the pictures of these buffers.
     private func copy(because reason: String) throws(EncoderError) {
         state = .copied
         record.note(reason)

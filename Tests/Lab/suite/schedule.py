@@ -61,7 +61,7 @@ class Schedule:
         return chosen
 
     def may_begin(self, stage):
-        if self.jobs == 1:
+        if self.jobs == 1 or stage.is_alone or any(other.is_alone for other in self.running):
             return not self.running
         guests = sum(other.is_guest for other in self.running)
         return len(self.running) < self.jobs + MORE_STAGES and not (stage.is_guest and guests >= self.guests)

@@ -23,6 +23,8 @@ class Stage:
     is_online: bool = False
     # Plays, shows or streams as fast as a camera delivers: it gets a processor before all that has time.
     is_real_time: bool = False
+    # Measures what is heard to a hundredth of a second: nothing else runs beside it.
+    is_alone: bool = False
     # A failure of it is told from failures of tests.
     is_build: bool = False
     # Emulates a machine of two processors.
@@ -90,7 +92,7 @@ STAGES = (
     host("publish", is_online=True, is_real_time=True, instead={"full": (f"{LAB}/host/publish.sh", "--full")}),
     host("metrics", needs=("programs", "downloads")),
     host("play", is_online=True, is_real_time=True),
-    host("play-sound", is_real_time=True),
+    host("play-sound", is_real_time=True, is_alone=True),
     host("order"),
     host("web", is_real_time=True),
     *(host(name) for name in ("web-access", "players", "shells", "release")),

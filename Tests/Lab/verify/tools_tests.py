@@ -101,6 +101,13 @@ class Stages(unittest.TestCase):
     def stages(self, **needs):
         return [Stage(name, ("true",), needs=needed) for name, needed in needs.items()]
 
+    def test_nothing_runs_beside_a_stage_that_is_alone(self):
+        stages = [Stage(name, ("true",), needs=(), is_alone=name == "b") for name in "abcd"]
+        found = self.order(stages, {name: Cost(10, 1) for name in "abcd"}, 2)
+        self.assertEqual([together for together in found if "b" in together], [["b"]])
+        self.assertEqual(len(found), 4)
+        self.assertIn(2, map(len, found))
+
     def test_one_job_runs_one_stage_at_a_time(self):
         stages = self.stages(a=(), b=(), c=())
         self.assertEqual([len(running) for running in self.order(stages, {name: Cost(9, 1) for name in "abc"}, 1)], [1, 1, 1])
