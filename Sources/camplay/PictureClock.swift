@@ -112,6 +112,8 @@ struct PlaybackClock {
     /// When the file's first picture was due, delayed by all pauses; nil until a picture is requested.
     private var start: Instant?
     private var standsSince = Instant.start
+    /// How long the clock stays at the first picture, because sound takes so long to be heard.
+    private var lead = Duration.zero
 
     /// Whether a picture was requested.
     var hasBegun: Bool { start != nil }
@@ -129,7 +131,7 @@ struct PlaybackClock {
     /// - Parameter due: the picture's time in the file.
     mutating func remaining(until due: Duration, now: Instant) -> Duration {
         guard let start else {
-            (start, standsSince) = (now - due, now)
+            (start, standsSince, lead) = (now - due + lead, now, .zero)
             return .zero
         }
         return start + due - now
@@ -151,8 +153,12 @@ struct PlaybackClock {
     /// Holds the clock at the first picture until `release`, at most until `holdEnd`.
     mutating func hold(patience: Duration) { self.patience = patience }
 
-    /// Releases a held clock at a moment.
-    mutating func release(at moment: Instant) { change(at: moment) { $0.patience = nil } }
+    /// Releases a held clock after a delay, which begins with the first picture if none was requested yet.
+    mutating func release(now: Instant, after delay: Duration) {
+        guard isHeld else { return }
+        if !hasBegun { lead = delay }
+        change(at: now + delay) { $0.patience = nil }
+    }
 
     private mutating func change(at moment: Instant, _ body: (inout PlaybackClock) -> Void) {
         let stood = stands

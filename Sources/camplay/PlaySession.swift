@@ -144,7 +144,7 @@ struct PlaySession {
         let (sdl, console) = (screen.window.sdl, console)
         let player = SoundPlayer(
             feed, open: { () throws(PlayError) in try Speaker(sdl) },
-            ready: { [presentation = screen.presentation] in presentation.beginTime(at: $0) },
+            ready: { [presentation = screen.presentation] in presentation.beginTime(after: $0) },
             warn: { console.warn($0) })
         live?.whenChanged(
             arrival: { [weak player] in player?.noteChange() },
@@ -184,7 +184,7 @@ struct PlaySession {
             screen.presentation.holdTime(patience: Self.patience)
         }
         let plays = player.sound?.start() == true
-        if !plays { screen.presentation.beginTime(at: .now) }
+        if !plays { screen.presentation.beginTime(after: .zero) }
         var failure: PlayError?
         do throws(PlayError) { try screen.window.run() } catch { failure = error }
         screen.presentation.end()

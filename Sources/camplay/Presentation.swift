@@ -133,7 +133,7 @@ extension Presentation {
     private func moment(ofPictureDue due: Duration) -> (Instant, isNews: Bool) {
         let now = Instant.now
         let stood = clock.moment(of: due) == nil
-        if let end = clock.holdEnd, end <= now { clock.release(at: now) }
+        if let end = clock.holdEnd, end <= now { clock.release(now: now, after: .zero) }
         let isFirst = !clock.hasBegun
         let end = now + clock.remaining(until: due, now: now)
         let isNews = stood && !clock.stands
@@ -161,11 +161,12 @@ extension Presentation {
     /// first picture.
     func holdTime(patience: Duration) { monitor.withLock { clock.hold(patience: patience) } }
 
-    /// Releases the clock at the moment when the loudspeaker is heard.
-    func beginTime(at moment: Instant) {
+    /// Releases the clock.
+    /// - Parameter delay: the time until the loudspeaker is heard.
+    func beginTime(after delay: Duration) {
         let isNews = monitor.withLock {
             guard clock.isHeld else { return false }
-            clock.release(at: moment)
+            clock.release(now: .now, after: delay)
             return true
         }
         guard isNews else { return }

@@ -63,10 +63,10 @@ import CamPlatform
         #expect(clock.remaining(until: .nanoseconds(500), now: Self.at(1000)) == .zero)
         #expect(clock.holdEnd == Self.at(1400))
         #expect(clock.moment(of: .nanoseconds(500)) == nil)
-        clock.release(at: Self.at(1230))
+        clock.release(now: Self.at(1200), after: .nanoseconds(30))
         #expect(clock.holdEnd == nil)
         #expect(clock.moment(of: .nanoseconds(540)) == Self.at(1270))
-        clock.release(at: Self.at(1300))
+        clock.release(now: Self.at(1300), after: .zero)
         #expect(clock.moment(of: .nanoseconds(540)) == Self.at(1270))
     }
 
@@ -78,8 +78,17 @@ import CamPlatform
         _ = clock.remaining(until: .zero, now: Self.at(1000))
         clock.togglePause(now: Self.at(1010))
         if resumesFirst { clock.togglePause(now: Self.at(1020)) }
-        clock.release(at: Self.at(1100))
+        clock.release(now: Self.at(1100), after: .zero)
         if !resumesFirst { clock.togglePause(now: Self.at(1200)) }
         #expect(clock.moment(of: .nanoseconds(40)) == Self.at(resumesFirst ? 1140 : 1240))
+    }
+
+    @Test("a loudspeaker that is ready before the first picture delays what follows that picture")
+    func readyFirst() {
+        var clock = PlaybackClock()
+        clock.hold(patience: .nanoseconds(400))
+        clock.release(now: Self.at(900), after: .nanoseconds(30))
+        #expect(clock.remaining(until: .nanoseconds(500), now: Self.at(1000)) == .zero)
+        #expect(clock.moment(of: .nanoseconds(500)) == Self.at(1030))
     }
 }

@@ -167,11 +167,11 @@ import CamPlatform
         #expect(take() == 1)
         #expect(presentation.moment(of: .zero) == nil)
         let beginning = Instant.now
-        let thread = WorkerThread { [presentation] in presentation.beginTime(at: beginning) }
+        let thread = WorkerThread { [presentation] in presentation.beginTime(after: .zero) }
         try show(2, at: .nanoseconds(1))
         thread?.join()
         #expect(take() == 2)
-        #expect(presentation.moment(of: .zero) == beginning)
+        #expect(try #require(presentation.moment(of: .zero)) >= beginning)
     }
 
     @Test("a loudspeaker that does not open holds nothing up for longer than patience")

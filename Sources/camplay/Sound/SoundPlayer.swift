@@ -10,7 +10,7 @@ final class SoundPlayer: @unchecked Sendable {
     private let feed: any SoundFeed
     /// Opens the loudspeaker; nil once the thread has ended.
     private var open: (() throws(PlayError) -> Speaker)?
-    private let noteReady: @Sendable (Instant) -> Void
+    private let noteReady: @Sendable (Duration) -> Void
     private let warn: @Sendable (String) -> Void
     private let monitor = Monitor()
     private var (isStopped, hasEnded) = (false, false)
@@ -28,18 +28,18 @@ final class SoundPlayer: @unchecked Sendable {
 
     /// - Parameters:
     ///   - open: opens the loudspeaker, on the sound's thread, once there is sound.
-    ///   - ready: called at least once with the time when the first sound can be heard, or the current time
-    ///     if there is no sound to wait for.
+    ///   - ready: called at least once with the time until the first sound can be heard; zero if there is no sound to
+    ///     wait for.
     ///   - warn: takes a line for the viewer.
     init(
         _ feed: any SoundFeed, open: @escaping () throws(PlayError) -> Speaker,
-        ready: @escaping @Sendable (Instant) -> Void, warn: @escaping @Sendable (String) -> Void
+        ready: @escaping @Sendable (Duration) -> Void, warn: @escaping @Sendable (String) -> Void
     ) {
         (self.feed, self.open, self.noteReady, self.warn) = (feed, open, ready, warn)
     }
 
     /// A generous estimate of the time from reading the first packet to the loudspeaker's queue.
-    private static let preparation = Duration.milliseconds(20)
+    private static let preparation = Duration.milliseconds(50)
 
     /// Starts the thread, which plays until it is stopped.
     /// - Returns: false if the system allows no more threads.
@@ -83,7 +83,7 @@ extension SoundPlayer {
         if let open {
             do throws(PlayError) { try play(open) } catch { warn(error.description) }
         }
-        noteReady(.now)
+        noteReady(.zero)
         // This thread must not hold the last reference to SDL, which the main thread shuts down.
         monitor.withLock {
             open = nil
@@ -112,15 +112,15 @@ extension SoundPlayer {
                 let opened = if let speaker { speaker } else { try open() }
                 (speaker, decoder) = (opened, makeDecoder(description, for: opened))
                 schedule.restart()
-                noteReady(.now + opened.delay + Self.preparation)
+                noteReady(opened.delay + Self.preparation)
             case .packet(let packet)?:
                 guard let speaker, let playing = decoder else { continue }
                 if !play(packet, playing, on: speaker) { decoder = nil }
             case .later(let time)?:
-                noteReady(.now)
+                noteReady(.zero)
                 wait(since: seen, until: time)
             case nil:
-                noteReady(.now)
+                noteReady(.zero)
                 wait(since: seen, until: .distantFuture)
             }
         }
