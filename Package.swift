@@ -1,6 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// Whether another package depends on a version of this one: it may not have unsafe flags then, and needs none of them.
+/// While versions are chosen, manifests are read without a folder.
+let isDependency = Context.packageDirectory.contains("/checkouts/") || Context.packageDirectory == "/"
+
 /// How the programs are linked, so that little of them is read at the start and kept in memory. lld, which is part of
 /// Swift's toolchain, and glibc 2.36 know both.
 ///
@@ -18,48 +22,77 @@ let commit = (Context.environment["CAMREC_COMMIT"] ?? "").filter {
     $0.isLetter || $0.isNumber || ".-+".contains($0)
 }
 
+/// A library of the system that pkg-config knows.
+func system(_ library: String, _ module: String, pkgConfig: String, apt package: String) -> Target {
+    .systemLibrary(
+        name: module, path: "Sources/SystemLibraries/\(library)", pkgConfig: pkgConfig,
+        providers: [.apt([package])])
+}
+
 let package = Package(
     name: "camrec",
     products: [
+        .library(name: "Capture", targets: ["Capture"]),
+        .library(name: "Encoder", targets: ["Encoder"]),
+        .library(name: "Decoder", targets: ["Decoder"]),
+        .library(name: "Bitstream", targets: ["Bitstream"]),
+        .library(name: "Containers", targets: ["Containers"]),
         .executable(name: "camrec", targets: ["camrec"]),
         .executable(name: "camplay", targets: ["camplay"]),
         .executable(name: "camweb", targets: ["camweb"]),
     ],
     dependencies: [
-        // One version: the help, the completions and the manual pages are made with it.
-        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        // The help, the completions and the manual pages are made with one version.
+        .package(
+            url: "https://github.com/apple/swift-argument-parser",
+            isDependency ? "1.5.0"..<"2.0.0" : "1.8.2"..<"1.8.3"),
         // HTTP and WebSocket for camweb, without Foundation.
-        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(
+            url: "https://github.com/apple/swift-nio",
+            isDependency ? "2.65.0"..<"3.0.0" : "2.101.2"..<"2.101.3"),
     ],
     targets: [
+        system("avcodec", "CSystemAvcodec", pkgConfig: "libavcodec", apt: "libavcodec-dev"),
+        system("avutil", "CSystemAvutil", pkgConfig: "libavutil", apt: "libavutil-dev"),
+        system("swscale", "CSystemSwscale", pkgConfig: "libswscale", apt: "libswscale-dev"),
+        system("swresample", "CSystemSwresample", pkgConfig: "libswresample", apt: "libswresample-dev"),
+        system("va", "CSystemVa", pkgConfig: "libva", apt: "libva-dev"),
+        system("va-drm", "CSystemVaDrm", pkgConfig: "libva-drm", apt: "libva-dev"),
+        system("jpeg", "CSystemJpeg", pkgConfig: "libjpeg", apt: "libjpeg62-turbo-dev"),
+        system("v4lconvert", "CSystemV4lconvert", pkgConfig: "libv4lconvert", apt: "libv4l-dev"),
+        system("freetype", "CSystemFreetype", pkgConfig: "freetype2", apt: "libfreetype-dev"),
+        system("crypt", "CSystemCrypt", pkgConfig: "libcrypt", apt: "libcrypt-dev"),
+        // camweb's index of recordings.
+        system("sqlite", "CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev"),
         // Structures and ioctl numbers of V4L2 that the importer does not understand.
         .target(name: "CV4L2"),
         // VA-API's macros and unions.
-        .target(name: "CVAAPI", linkerSettings: [.linkedLibrary("va"), .linkedLibrary("va-drm")]),
+        .target(name: "CVAAPI", dependencies: ["CSystemVa", "CSystemVaDrm"]),
         // libavcodec: its log, its macros, and what differs between its releases; and libavformat, loaded only where a
         // container is read or written.
-        .target(name: "CFFmpeg", linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
+        .target(name: "CFFmpeg", dependencies: ["CSystemAvcodec", "CSystemAvutil"]),
         // libyuv, libjpeg-turbo, which jumps out of its errors, libv4lconvert, and color conversion with the processor's
-        // vector unit.
+        // vector unit. Debian 12 has no pkg-config file for libyuv.
         .target(
-            name: "CYUV",
-            linkerSettings: [
-                .linkedLibrary("yuv"), .linkedLibrary("jpeg"), .linkedLibrary("v4lconvert"),
-            ]),
+            name: "CYUV", dependencies: ["CSystemJpeg", "CSystemV4lconvert"],
+            linkerSettings: [.linkedLibrary("yuv")]),
         // Bitmaps of text: a font that is built in, and FreeType, loaded only for a font file.
-        .target(name: "CGlyphs", cSettings: [.unsafeFlags(["-I/usr/include/freetype2"])]),
+        .target(
+            name: "CGlyphs", dependencies: isDependency ? ["CSystemFreetype"] : [],
+            // pkg-config would link what is loaded only for a font file.
+            cSettings: isDependency ? [] : [.unsafeFlags(["-I/usr/include/freetype2"])]),
         // libswscale, whose types changed in FFmpeg 8.
-        .target(name: "CScale", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swscale")]),
+        .target(name: "CScale", dependencies: ["CFFmpeg", "CSystemSwscale"]),
         // SDL, loaded only where there is a window.
         .target(name: "CSDL2"),
         // GnuTLS, loaded only where a stream is encrypted.
         .target(name: "CTLS"),
         // ALSA, loaded only where sound is recorded, and libswresample, which libavcodec brings along.
-        .target(name: "CSound", dependencies: ["CFFmpeg"], linkerSettings: [.linkedLibrary("swresample")]),
+        .target(name: "CSound", dependencies: ["CFFmpeg", "CSystemSwresample"]),
         // System calls that the importer does not understand, or whose errno would not survive.
         .target(name: "CLinux"),
         // Passwords' hashes: libxcrypt, which logging in uses on every Debian.
-        .target(name: "CCrypt", linkerSettings: [.linkedLibrary("crypt")]),
+        .target(name: "CCrypt", dependencies: ["CSystemCrypt"]),
         // What a build says of itself.
         .target(
             name: "CBuild",
@@ -121,7 +154,8 @@ let package = Package(
         .target(
             name: "CamWeb",
             dependencies: [
-                "Bitstream", "CCrypt", "CamControlProtocol", "CamPlatform", "CamNetworking", "Containers",
+                "Bitstream", "CCrypt", "CSQLite", "CamControlProtocol", "CamPlatform", "CamNetworking",
+                "Containers",
                 "CamDelivery", "CamStorage",
                 "CamSound", .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -131,12 +165,22 @@ let package = Package(
             resources: [
                 .embedInCode("Page/index.html"), .embedInCode("Page/login.html"),
                 .embedInCode("Page/page.css"), .embedInCode("Page/icon.svg"),
-                .embedInCode("Page/camweb.js"), .embedInCode("Page/stream.js"),
-                .embedInCode("Page/picture.js"), .embedInCode("Page/tile.js"),
-                .embedInCode("Page/media.js"), .embedInCode("Page/recordings.js"),
-                .embedInCode("Page/timeline.js"), .embedInCode("Page/playback.js"),
-                .embedInCode("Page/recorder.js"), .embedInCode("Page/controls.js"),
-                .embedInCode("Page/chart.js"), .embedInCode("Page/element.js"),
+                .embedInCode("Page/manifest.webmanifest"),
+                .embedInCode("Page/address.js"), .embedInCode("Page/camweb.js"),
+                .embedInCode("Page/chart.js"), .embedInCode("Page/controls.js"),
+                .embedInCode("Page/element.js"), .embedInCode("Page/events.js"),
+                .embedInCode("Page/export.js"), .embedInCode("Page/gestures.js"),
+                .embedInCode("Page/kept.js"), .embedInCode("Page/keyframe.js"),
+                .embedInCode("Page/library.js"),
+                .embedInCode("Page/login.js"), .embedInCode("Page/media.js"), .embedInCode("Page/notes.js"),
+                .embedInCode("Page/picture.js"), .embedInCode("Page/playback.js"),
+                .embedInCode("Page/player.js"), .embedInCode("Page/question.js"),
+                .embedInCode("Page/recorder.js"), .embedInCode("Page/recordings.js"),
+                .embedInCode("Page/request.js"),
+                .embedInCode("Page/selection.js"), .embedInCode("Page/snapshot.js"),
+                .embedInCode("Page/state.js"), .embedInCode("Page/storage.js"),
+                .embedInCode("Page/stream.js"), .embedInCode("Page/tile.js"),
+                .embedInCode("Page/time.js"), .embedInCode("Page/timeline.js"),
             ]),
         .executableTarget(
             name: "camrec",
@@ -174,7 +218,7 @@ let package = Package(
             name: "CaptureTests",
             dependencies: ["Capture", "CamPictures", "CamPlatform", "CV4L2", "TestSupport"]),
         .target(
-            name: "CTestJPEG", path: "Tests/CTestJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
+            name: "CTestJPEG", dependencies: ["CSystemJpeg"], path: "Tests/CTestJPEG"),
         .target(name: "CTestAllocations", path: "Tests/CTestAllocations"),
         .testTarget(
             name: "EncoderTests",
@@ -205,28 +249,34 @@ let package = Package(
             name: "CamrecTests",
             dependencies: [
                 "camrec", "CamAcceleration", "Capture", "CamRecorder", "Encoder", "Containers", "Bitstream",
-                "CamPictures", "CamCommandLine", "TestSupport", "CamPlatform",
+                "CamPictures", "CamCommandLine", "CamNetworking", "TestSupport", "CamPlatform",
             ]),
         .testTarget(
             name: "CamplayTests",
             dependencies: [
-                "camplay", "Decoder", "CamPictures", "Bitstream", "CamSound", "CamPlatform", "CFFmpeg",
+                "camplay", "CamCommandLine", "Decoder", "CamPictures", "Bitstream", "CamSound", "CamPlatform",
+                "CFFmpeg",
                 "TestSupport",
             ]),
         .testTarget(
             name: "CamWebTests",
             dependencies: [
-                "CamWeb", "Bitstream", "CamPlatform", "CamNetworking", "CTestFormat", "TestSupport",
+                "CamControlProtocol", "camweb", "CamCommandLine", "CamWeb", "Bitstream", "CamPlatform",
+                "CamNetworking",
+                "Containers", "CTestFormat", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
             ]),
         .testTarget(
             name: "CamSoundTests",
             dependencies: ["CamSound", "CamPlatform", "CFFmpeg", "TestSupport"]),
         .testTarget(name: "CamPlatformTests", dependencies: ["CamPlatform", "CLinux", "TestSupport"]),
-        .testTarget(name: "CamInspectionTests", dependencies: ["CamInspection", "Bitstream", "CamPlatform"]),
+        .testTarget(
+            name: "CamInspectionTests",
+            dependencies: ["CamInspection", "Bitstream", "CamPlatform", "TestSupport"]),
         .testTarget(
             name: "CamDiagnosticsTests",
             dependencies: ["CamDiagnostics", "CamPlatform", "Bitstream", "CamPictures", "TestSupport"]),
@@ -243,7 +293,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-for target in package.targets where target.type != .test {
+for target in package.targets where !isDependency && ![.test, .system].contains(target.type) {
     // A section for each function, so that the linker can place it (see `compact`).
     target.swiftSettings =
         (target.swiftSettings ?? []) + [
@@ -251,20 +301,19 @@ for target in package.targets where target.type != .test {
         ]
 }
 
-/// What touches every byte of a stream or a picture: without optimization, the unit tests of a debug build take a quarter
-/// of an hour.
-for target in package.targets
-where ["Bitstream", "CYUV", "CGlyphs", "EncoderTests", "CamRecorder", "CamRecorderTests"].contains(
-    target.name)
-{
+/// What touches every byte of a stream or a picture, or every sample: without optimization, a debug build's unit tests
+/// take a quarter of an hour.
+let touching = [
+    "Bitstream", "CYUV", "CGlyphs", "TestSupport", "EncoderTests", "CamRecorder", "CamRecorderTests",
+    "CamSoundTests",
+]
+
+for target in package.targets where !isDependency && touching.contains(target.name) {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]
     target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(["-O2"], .when(configuration: .debug))]
 }
 
-/// A release build optimizes only those tests that count allocations, which code that is not optimized makes itself:
-/// the rest would take as long to compile as the programs.
-let counting = ["EncoderTests", "ContainersTests", "CamRecorderTests"]
-
-for target in package.targets where target.type == .test && !counting.contains(target.name) {
+/// All other tests take longer to optimize than they run.
+for target in package.targets where !isDependency && target.type == .test && !touching.contains(target.name) {
     target.swiftSettings = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 }

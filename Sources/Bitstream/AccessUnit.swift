@@ -8,8 +8,8 @@ import CamPlatform
 /// access unit.
 ///
 /// This justifies `@unchecked Sendable`: only the noncopyable builder mutates an access unit, and a builder
-/// exists only while no object except its pool shares the access unit. All mutating members are private to
-/// this file.
+/// exists only while no object except its pool shares the access unit. The session sets `rendition` before anyone
+/// else has the access unit. All other mutating members are private to this file.
 public final class AccessUnit: @unchecked Sendable {
     /// One NAL unit of the picture.
     public struct Unit: Equatable, Sendable {
@@ -37,6 +37,8 @@ public final class AccessUnit: @unchecked Sendable {
     public fileprivate(set) var sequence: UInt32 = 0
     /// The NAL units in stream order.
     public fileprivate(set) var units: [Unit] = []
+    /// The rendition that it belongs to, in the order in which its session was given the properties.
+    package(set) public var rendition = 0
     /// The number of bytes, start codes included.
     public fileprivate(set) var count = 0
 
@@ -56,6 +58,9 @@ public final class AccessUnit: @unchecked Sendable {
     ) throws(Failure) -> Result {
         try body(UnsafeRawBufferPointer(rebasing: storage[..<count]))
     }
+
+    /// A copy of the bytes: NAL units after `00 00 00 01`, parameter sets ahead of each IDR picture.
+    public var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
 
     /// Makes room for `minimumCapacity` bytes. The content is kept.
     fileprivate func reserveCapacity(_ minimumCapacity: Int) {
@@ -137,6 +142,7 @@ public struct AccessUnitBuilder: ~Copyable {
         -> AccessUnit
     {
         accessUnit.isIDR = isIDR
+        accessUnit.rendition = 0
         accessUnit.frameNumber = frameNumber
         accessUnit.sequence = sequence
         accessUnit.timestamp = timestamp
@@ -228,5 +234,32 @@ public final class AccessUnitPool {
         let accessUnit = AccessUnit(codec: codec)
         if accessUnits.count < limit { accessUnits.append(accessUnit) }
         return accessUnit
+    }
+}
+
+// MARK: - Where a consumer may begin
+
+/// Keeps a stream decodable for a consumer that comes late, is slow, or returns: it gets no picture before a keyframe,
+/// and then all of them.
+///
+/// Coded pictures depend on earlier ones, so a single one is never left out: the gate closes instead, and opens at the
+/// next keyframe.
+package struct KeyframeGate: Sendable, Hashable {
+    /// Whether the latest picture passed.
+    package private(set) var isOpen = false
+
+    /// Creates a closed gate.
+    package init() {}
+
+    /// Lets nothing pass until the next keyframe.
+    package mutating func close() { isOpen = false }
+
+    /// Returns whether the next picture passes.
+    /// - Parameters:
+    ///   - isKeyframe: whether decoding can begin with it.
+    ///   - hasRoom: whether the consumer can take it; if not, the gate closes.
+    package mutating func admits(isKeyframe: Bool, hasRoom: Bool = true) -> Bool {
+        if !hasRoom { isOpen = false } else if isKeyframe { isOpen = true }
+        return isOpen
     }
 }

@@ -6,6 +6,14 @@ public enum Codec: String, Hashable, Sendable, CaseIterable, Encodable {
     case hevc
 }
 
+extension Codec {
+    /// Creates the codec that people call `h264`, `hevc` or `h265`; nil for another name.
+    package init?(name: String) {
+        guard let codec = Codec(rawValue: name) ?? (name == "h265" ? .hevc : nil) else { return nil }
+        self = codec
+    }
+}
+
 extension Codec: CustomStringConvertible {
     /// The standard's name: `H.264` or `H.265`.
     public var description: String {

@@ -32,6 +32,8 @@ public struct StreamShaper {
     private var activated: ParameterSets?
     /// The sets that are written instead of `activated`.
     private var amended: ParameterSets
+    /// The message of pictures that state their capture time; kept to reuse the storage.
+    private var captureTimeMessage: CaptureTimeMessage
     /// The units of the current packet; kept to reuse the storage.
     private var units: [NALUnitScanner.Location] = []
 
@@ -46,6 +48,7 @@ public struct StreamShaper {
         self.amendParameterSets = amendParameterSets
         received = ParameterSets(codec: pool.codec)
         amended = ParameterSets(codec: pool.codec)
+        captureTimeMessage = CaptureTimeMessage(codec: pool.codec)
     }
 
     /// The parameter sets that are written before IDR pictures; empty before the first.
@@ -65,11 +68,14 @@ public struct StreamShaper {
     ///   - frameNumber: the picture's position in the recording, from 0.
     ///   - sequence: the driver's sequence number of the picture.
     ///   - timestamp: when the picture was captured.
+    ///   - captureTime: what the picture states about that, in an SEI message before its slices (MISB ST 0604); `nil`
+    ///     for no message.
     /// - Returns: `nil` for a packet without slices; its parameter sets apply to the next picture.
     /// - Throws: `StreamShapeError` if the packet cannot be repaired. The picture is lost; other pictures
     ///   may refer to it, so the caller should restart the encoder.
     public mutating func shape(
-        _ packet: RawSpan, frameNumber: Int, sequence: UInt32, timestamp: Instant
+        _ packet: RawSpan, frameNumber: Int, sequence: UInt32, timestamp: Instant,
+        captureTime: WallTime? = nil
     ) throws(StreamShapeError) -> AccessUnit? {
         do throws(Violation) {
             guard let picture = try survey(packet) else {
@@ -80,7 +86,10 @@ public struct StreamShaper {
             try activateParameterSets(for: picture)
             // Sets after the slices belong to the next picture, not to this one.
             try learnParameterSets(in: packet, units[picture.firstSlice...])
-            return build(picture, from: packet)
+            if let captureTime, let slice = header(of: units[picture.firstSlice], in: packet) {
+                captureTimeMessage.set(captureTime, for: slice)
+            }
+            return build(picture, from: packet, statesTime: captureTime != nil)
                 .finish(
                     isIDR: picture.isIDR, frameNumber: frameNumber, sequence: sequence, timestamp: timestamp)
         } catch {
@@ -187,17 +196,23 @@ public struct StreamShaper {
     }
 
     /// Copies the units of the access unit in order.
-    private func build(_ picture: Picture, from packet: RawSpan) -> AccessUnitBuilder {
+    private func build(
+        _ picture: Picture, from packet: RawSpan, statesTime: Bool
+    ) -> AccessUnitBuilder {
         var builder = pool.makeBuilder()
         // Every start code may grow from 3 bytes to 4.
         builder.reserveCapacity(
-            packet.byteCount + units.count + (picture.isIDR ? amended.byteCount : 0))
+            packet.byteCount + units.count + (picture.isIDR ? amended.byteCount : 0)
+                + (statesTime ? AccessUnit.startCodeLength + captureTimeMessage.nalUnit.count : 0))
         if picture.isIDR {
             for set in amended.video { builder.append(set.nalUnit.span.bytes) }
             for set in amended.sequence { builder.append(set.nalUnit.span.bytes) }
             for set in amended.picture { builder.append(set.nalUnit.span.bytes) }
         }
         for (index, unit) in units.enumerated() {
+            if statesTime, index == picture.firstSlice {
+                builder.append(captureTimeMessage.nalUnit.span.bytes)
+            }
             let isKept =
                 switch header(of: unit, in: packet)?.role {
                 case .slice, .beforeSlices: true

@@ -1,4 +1,5 @@
 import CamPictures
+import CamPlatform
 
 extension SyntaxElement {
     /// The meaning of the value in words, such as "High profile" or "1920 samples before cropping"; `nil`
@@ -25,7 +26,7 @@ extension SyntaxElement {
             "\(value + 8) bits a sample"
         case "log2_max_pic_order_cnt_lsb_minus4": "modulo \(1 << (value + 4))"
         case "num_ref_idx_l0_default_active_minus1", "num_ref_idx_l1_default_active_minus1":
-            count(value + 1, "reference picture")
+            Quantity.count(value + 1, "reference picture")
         case "pic_init_qp_minus26", "pic_init_qs_minus26", "init_qp_minus26":
             "quantisation parameter \(value + 26)"
         case "colour_plane_id": ["Y", "Cb", "Cr"].element(value)
@@ -58,7 +59,7 @@ extension SyntaxElement {
         case "max_bytes_per_pic_denom", "max_bits_per_mb_denom", "max_bits_per_min_cu_denom":
             value == 0 ? "no limit" : "at most the uncompressed size / \(value)"
         case "log2_max_mv_length_horizontal", "log2_max_mv_length_vertical":
-            value < 2 ? nil : count(1 << (min(value, 32) - 2), "sample") + " at most"
+            value < 2 ? nil : Quantity.count(1 << (min(value, 32) - 2), "sample") + " at most"
         default: nil
         }
     }
@@ -71,9 +72,9 @@ extension SyntaxElement {
         case "cpb_size_value_minus1":
             structure["cpb_size_scale"].map { "\((value + 1) << (4 + $0)) bits" }
         case "cbr_flag": value == 1 ? "constant bit rate" : "variable bit rate"
-        case "cpb_cnt_minus1": count(value + 1, "schedule")
-        case _ where name.hasSuffix("_length_minus1"): count(value + 1, "bit")
-        case "time_offset_length": count(value, "bit")
+        case "cpb_cnt_minus1": Quantity.count(value + 1, "schedule")
+        case _ where name.hasSuffix("_length_minus1"): Quantity.count(value + 1, "bit")
+        case "time_offset_length": Quantity.count(value, "bit")
         default: nil
         }
     }
@@ -108,9 +109,6 @@ extension SyntaxElement {
             "bottom field paired with the top field after",
         ].element(value)
     }
-
-    /// "1 bit", "2 bits".
-    func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }
 
 // MARK: - H.264
@@ -172,9 +170,9 @@ extension SyntaxElement {
         case "frame_mbs_only_flag": return value == 1 ? "frames only" : "frames and fields"
         case "mb_adaptive_frame_field_flag" where value == 1: return "MBAFF"
         case "frame_crop_left_offset", "frame_crop_right_offset":
-            return value == 0 ? nil : count(value * chromaStep(structure).x, "sample")
+            return value == 0 ? nil : Quantity.count(value * chromaStep(structure).x, "sample")
         case "frame_crop_top_offset", "frame_crop_bottom_offset":
-            return value == 0 ? nil : count(value * chromaStep(structure).y * fields, "line")
+            return value == 0 ? nil : Quantity.count(value * chromaStep(structure).y * fields, "line")
         case "seq_scaling_list_present_flag", "pic_scaling_list_present_flag":
             return value == 0 ? "fall-back rule" : nil
         case "time_scale":
@@ -190,7 +188,7 @@ extension SyntaxElement {
     private var h264PictureMeaning: String? {
         switch name {
         case "entropy_coding_mode_flag": value == 1 ? "CABAC" : "CAVLC"
-        case "num_slice_groups_minus1": count(value + 1, "slice group")
+        case "num_slice_groups_minus1": Quantity.count(value + 1, "slice group")
         case "slice_group_map_type":
             ["interleaved", "dispersed", "foreground", "box-out", "raster scan", "wipe", "explicit"]
                 .element(value)
@@ -216,7 +214,8 @@ extension SyntaxElement {
     private var h264MessageMeaning: String? {
         switch name {
         case "ct_type": ["progressive", "interlaced", "unknown"].element(value)
-        case "recovery_frame_cnt": value == 0 ? "right at once" : "right after \(count(value, "frame"))"
+        case "recovery_frame_cnt":
+            value == 0 ? "right at once" : "right after \(Quantity.count(value, "frame"))"
         default: nil
         }
     }
@@ -280,18 +279,18 @@ extension SyntaxElement {
 
     private func h265SequenceMeaning(_ structure: SyntaxStructure) -> String? {
         switch name {
-        case "vps_max_sub_layers_minus1", "sps_max_sub_layers_minus1": count(value + 1, "sub-layer")
-        case "vps_max_layers_minus1": count(value + 1, "layer")
+        case "vps_max_sub_layers_minus1", "sps_max_sub_layers_minus1": Quantity.count(value + 1, "sub-layer")
+        case "vps_max_layers_minus1": Quantity.count(value + 1, "layer")
         case "pic_width_in_luma_samples": "\(value) samples before cropping"
         case "pic_height_in_luma_samples": "\(value) lines before cropping"
         case "conf_win_left_offset", "conf_win_right_offset", "def_disp_win_left_offset",
             "def_disp_win_right_offset":
-            value == 0 ? nil : count(value * chromaStep(structure).x, "sample")
+            value == 0 ? nil : Quantity.count(value * chromaStep(structure).x, "sample")
         case "conf_win_top_offset", "conf_win_bottom_offset", "def_disp_win_top_offset",
             "def_disp_win_bottom_offset":
-            value == 0 ? nil : count(value * chromaStep(structure).y, "line")
+            value == 0 ? nil : Quantity.count(value * chromaStep(structure).y, "line")
         case "vps_max_dec_pic_buffering_minus1", "sps_max_dec_pic_buffering_minus1":
-            count(value + 1, "picture buffer")
+            Quantity.count(value + 1, "picture buffer")
         case "vps_max_num_reorder_pics", "sps_max_num_reorder_pics":
             value == 0 ? "output order is decoding order" : nil
         case "vps_max_latency_increase_plus1", "sps_max_latency_increase_plus1":
@@ -301,7 +300,7 @@ extension SyntaxElement {
             frameRate(
                 ticksPerFrame: structure["field_seq_flag"] == 1 ? 2 : 1, structure["vui_num_units_in_tick"])
         case "vps_time_scale": frameRate(ticksPerFrame: 1, structure["vps_num_units_in_tick"])
-        case "elemental_duration_in_tc_minus1": count(value + 1, "clock tick")
+        case "elemental_duration_in_tc_minus1": Quantity.count(value + 1, "clock tick")
         default: nil
         }
     }
@@ -322,7 +321,7 @@ extension SyntaxElement {
         case "log2_parallel_merge_level_minus2": square(value + 2)
         case "log2_max_transform_skip_block_size_minus2": square(value + 2)
         case "pcm_sample_bit_depth_luma_minus1", "pcm_sample_bit_depth_chroma_minus1":
-            count(value + 1, "bit") + " a sample"
+            Quantity.count(value + 1, "bit") + " a sample"
         case "scaling_list_pred_mode_flag": value == 1 ? "explicit" : "copied"
         case "scaling_list_pred_matrix_id_delta" where value == 0: "default list"
         default: nil
@@ -336,9 +335,9 @@ extension SyntaxElement {
 
     private var h265PictureMeaning: String? {
         switch name {
-        case "num_tile_columns_minus1": count(value + 1, "column")
-        case "num_tile_rows_minus1": count(value + 1, "row")
-        case "column_width_minus1", "row_height_minus1": count(value + 1, "coding tree block")
+        case "num_tile_columns_minus1": Quantity.count(value + 1, "column")
+        case "num_tile_rows_minus1": Quantity.count(value + 1, "row")
+        case "column_width_minus1", "row_height_minus1": Quantity.count(value + 1, "coding tree block")
         case "entropy_coding_sync_enabled_flag" where value == 1: "wavefronts"
         case "vps_extension_flag", "sps_multilayer_extension_flag", "sps_3d_extension_flag",
             "sps_scc_extension_flag", "sps_extension_4bits", "pps_multilayer_extension_flag",

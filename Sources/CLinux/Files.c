@@ -52,3 +52,8 @@ bool files_is_process_folder(int folder) {
     struct statfs status;
     return fstatfs(folder, &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
 }
+
+uint32_t files_system_type(int descriptor) {
+    struct statfs status;
+    return fstatfs(descriptor, &status) == 0 ? (uint32_t)status.f_type : 0;
+}

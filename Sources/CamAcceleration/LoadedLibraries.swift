@@ -31,8 +31,9 @@ public enum LoadedLibraries {
 public enum LibavMessage {
     /// Returns libav's last message on this thread, or else the error code's name.
     public static func reason(_ code: Int32) -> String {
-        let message = String(cString: cffmpeg_last_error())
-        if !message.isEmpty { return message }
+        // A next step follows, after a semicolon.
+        let message = String(cString: cffmpeg_last_error()).drop { $0 == " " }
+        if let end = message.lastIndex(where: { $0 != "." && $0 != " " }) { return String(message[...end]) }
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
             guard let bytes = buffer.baseAddress, av_strerror(code, bytes, buffer.count) == 0 else {
                 return "error \(code)"

@@ -2,10 +2,10 @@ import ArgumentParser
 import FoundationEssentials
 
 /// The words of a command line, before parsing.
-public enum ArgumentText {
+package enum ArgumentText {
     /// Returns an error about the first word that is not UTF-8, or nil. Swift would replace the invalid
     /// bytes, which would name another file.
-    public static func damage(in words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> String? {
+    package static func damage(in words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> String? {
         var index = 0
         while let word = words[index] {
             guard String(validatingCString: word) != nil else {
@@ -21,7 +21,7 @@ public enum ArgumentText {
     /// Joins each negative number to the preceding option: the parser would mistake the number for an option
     /// and report a missing value.
     /// - Parameter flags: the names of the options without a value, without dashes.
-    public static func joiningNegativeNumbers(_ words: [String], flags: Set<String>) -> [String] {
+    package static func joiningNegativeNumbers(_ words: [String], flags: Set<String>) -> [String] {
         var joined: [String] = []
         for word in words {
             if isNegative(word), let option = joined.last, option.hasPrefix("--"), option.count > 2,
@@ -37,7 +37,7 @@ public enum ArgumentText {
 
     /// Returns an error about the first option with an empty value after `=`, as in `--report=$FILE`, or nil.
     /// The parser would use the next word as the value.
-    public static func emptyValue(in words: [String]) -> String? {
+    package static func emptyValue(in words: [String]) -> String? {
         words.prefix { $0 != "--" }.first {
             $0.hasPrefix("--") && $0.hasSuffix("=") && $0.count { $0 == "=" } == 1
         }
@@ -45,10 +45,10 @@ public enum ArgumentText {
     }
 
     /// Whether a shell requests completions (ArgumentParser's `---completion`).
-    public static func isCompletionRequest(_ words: [String]) -> Bool { words.first == "---completion" }
+    package static func isCompletionRequest(_ words: [String]) -> Bool { words.first == "---completion" }
 
     /// Whether a word begins like a negative number.
-    public static func isNegative(_ word: String) -> Bool {
+    package static func isNegative(_ word: String) -> Bool {
         word.hasPrefix("-") && word.dropFirst().first?.isNumber == true
     }
 }
@@ -56,22 +56,22 @@ public enum ArgumentText {
 // MARK: Options of a command
 
 /// The options of a command, as ArgumentParser's machine-readable help lists them.
-public struct CommandOptions {
+package struct CommandOptions {
     /// A long option.
-    public struct Option: Equatable {
+    package struct Option: Equatable {
         /// The name without dashes; a flag and its inversion are separate options.
-        public let name: String
+        package let name: String
         /// Whether it takes no value.
-        public let isFlag: Bool
+        package let isFlag: Bool
         /// Whether repeated values accumulate.
-        public let isRepeating: Bool
+        package let isRepeating: Bool
     }
 
     /// All options, in the order of the help.
-    public let all: [Option]
+    package let all: [Option]
 
     /// Reads the options of a command from --experimental-dump-help, the only public list of them.
-    public init(of command: any ParsableCommand.Type) {
+    package init(of command: any ParsableCommand.Type) {
         let help = try? JSONDecoder().decode(CommandHelp.self, from: Data(command._dumpHelp().utf8))
         all = (help?.command.arguments ?? []).flatMap { argument in
             (argument.names ?? []).filter { $0.kind == "long" }.map {
@@ -82,10 +82,10 @@ public struct CommandOptions {
     }
 
     /// The names of all options, without dashes.
-    public var names: [String] { all.map(\.name) }
+    package var names: [String] { all.map(\.name) }
 
     /// The names of the options without a value.
-    public var flags: Set<String> { Set(all.filter(\.isFlag).map(\.name)) }
+    package var flags: Set<String> { Set(all.filter(\.isFlag).map(\.name)) }
 }
 
 /// The part of ArgumentParser's machine-readable help that lists a command's options (`ToolInfoV0` in
@@ -112,13 +112,13 @@ private struct CommandHelp: Decodable {
 // MARK: Messages of the parser
 
 /// ArgumentParser's message about a command line, as one line.
-public enum ParserMessage {
+package enum ParserMessage {
     private static let list = ". Please provide one of "
 
     /// The message with a list of values as a phrase, in lower case, and without its full stop.
     ///
     /// Keeps other line breaks, which belong to a value; `printable` shows them as codes.
-    public static func line(_ message: String) -> String { lowerCase(phrase(message)) }
+    package static func line(_ message: String) -> String { lowerCase(phrase(message)) }
 
     private static func phrase(_ message: String) -> String {
         guard let range = message.ranges(of: list).last else {

@@ -3,15 +3,15 @@ import FoundationEssentials
 import Glibc
 
 /// Writes messages to standard error, as this run's options require.
-public struct Console: Sendable {
+package struct Console: Sendable {
     /// The name that messages begin with.
     private let program: String
     /// Whether to print only warnings and errors.
-    public let isQuiet: Bool
+    package let isQuiet: Bool
     /// Whether to print everything as lines, even if standard error is no terminal.
-    public let isVerbose: Bool
+    package let isVerbose: Bool
     /// Whether standard error is a terminal, so that a progress line makes sense.
-    public let isTerminal: Bool
+    package let isTerminal: Bool
 
     /// The queue of a detached console; nil if callers write their messages themselves.
     private let queue: MessageQueue?
@@ -21,7 +21,7 @@ public struct Console: Sendable {
     /// - Parameters:
     ///   - program: the name that messages begin with.
     ///   - isDetached: whether a queue writes the messages, and only `finish` waits for output.
-    public init(program: String, isQuiet: Bool, isVerbose: Bool, isDetached: Bool = false) {
+    package init(program: String, isQuiet: Bool, isVerbose: Bool, isDetached: Bool = false) {
         queue = isDetached ? MessageQueue() : nil
         self.program = program
         self.isQuiet = isQuiet
@@ -30,25 +30,25 @@ public struct Console: Sendable {
     }
 
     /// Prints information; silent in scripts and under cron.
-    public func inform(_ line: String) {
+    package func inform(_ line: String) {
         if !isQuiet, isTerminal || isVerbose { write("\(clearing)\(line.printable)\n") }
     }
 
     /// Prints a warning, which matters even if the run succeeds.
-    public func warn(_ line: String) { write("\(clearing)\(program): warning: \(line.printable)\n") }
+    package func warn(_ line: String) { write("\(clearing)\(program): warning: \(line.printable)\n") }
 
     /// Prints why the run fails.
-    public func fail(_ line: String) { write("\(clearing)\(program): \(line.printable)\n") }
+    package func fail(_ line: String) { write("\(clearing)\(program): \(line.printable)\n") }
 
     /// Prints a progress line, which replaces the previous one.
-    public func showProgress(_ line: String) {
+    package func showProgress(_ line: String) {
         guard hasProgress else { return }
         // A longer line would wrap, and the next could not replace it.
         write("\r\u{1b}[K\(line.printable.prefix(columns - 1))", isPassing: true)
     }
 
     /// Whether progress is shown.
-    public var hasProgress: Bool { isTerminal && !isQuiet }
+    package var hasProgress: Bool { isTerminal && !isQuiet }
 
     private var clearing: String { hasProgress ? "\r\u{1b}[K" : "" }
 
@@ -59,7 +59,7 @@ public struct Console: Sendable {
     }
 
     /// Waits a few seconds for the queued messages to be written. Call it last, before the process ends.
-    public func finish() { queue?.finish(patience: Self.patience) }
+    package func finish() { queue?.finish(patience: Self.patience) }
 
     private func write(_ text: String, isPassing: Bool = false) {
         if let queue {
@@ -73,7 +73,7 @@ public struct Console: Sendable {
 extension String {
     /// Shows control characters as codes: names come from drivers, files and other people, and must not move
     /// the cursor or begin a new line.
-    public var printable: String {
+    package var printable: String {
         var text = ""
         for scalar in unicodeScalars {
             if scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value) {
@@ -119,7 +119,9 @@ final class MessageQueue: @unchecked Sendable {
                 leftOut += 1
                 return false
             }
-            let omission = leftOut > 0 ? "(\(leftOut) messages left out: standard error was blocked)\n" : ""
+            let omission =
+                leftOut > 0
+                ? "(\(Quantity.count(leftOut, "message")) left out: standard error was blocked)\n" : ""
             waiting.append(omission + text)
             (leftOut, byteCount) = (0, byteCount + omission.utf8.count + text.utf8.count)
             monitor.signal()
@@ -180,15 +182,15 @@ final class MessageQueue: @unchecked Sendable {
 // MARK: Descriptors
 
 /// Writes text or bytes completely.
-public enum DescriptorWriter {
+package enum DescriptorWriter {
     /// - Returns: the errno of a failed write, or nil.
-    public static func write(_ text: String, to descriptor: Int32) -> Int32? {
+    package static func write(_ text: String, to descriptor: Int32) -> Int32? {
         var text = text
         return text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
     }
 
     /// - Returns: the errno of a failed write, or nil.
-    public static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
+    package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
         var rest = bytes
         while !rest.isEmpty {
             let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
@@ -201,10 +203,10 @@ public enum DescriptorWriter {
 }
 
 /// Descriptors 0, 1 and 2, which a careless parent may have closed.
-public enum StandardDescriptors {
+package enum StandardDescriptors {
     /// Replaces closed descriptors with ones that fail on use: otherwise the next file or camera to be opened
     /// would get the number, and messages would be written to it.
-    public static func fill() {
+    package static func fill() {
         for (descriptor, uselessMode) in [
             (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY),
         ] where fcntl(descriptor, F_GETFD) < 0 {
@@ -217,9 +219,9 @@ public enum StandardDescriptors {
 // MARK: JSON
 
 /// Formats values as JSON.
-public enum JSONText {
+package enum JSONText {
     /// Returns indented JSON with sorted keys and a final newline, or nil if a number is not finite.
-    public static func of(_ value: some Encodable) -> String? {
+    package static func of(_ value: some Encodable) -> String? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(value) else { return nil }
@@ -227,7 +229,7 @@ public enum JSONText {
     }
 
     /// Returns JSON on one line, or nil if a number is not finite.
-    public static func line(of value: some Encodable) -> String? {
+    package static func line(of value: some Encodable) -> String? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(value) else { return nil }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// The exit codes of all programs: those of `<sysexits.h>` that fit.
-public enum ExitStatus: Int32, Error {
+package enum ExitStatus: Int32, Error {
     case done = 0
     /// A check failed.
     case violation = 1

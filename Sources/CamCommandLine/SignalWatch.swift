@@ -9,9 +9,9 @@ import CamPlatform
 /// signal requests a clean end. A further one, at least half a second later, ends the process at once; the
 /// delay is for timeout(1), which signals the process and its group. A signal that the parent process ignores
 /// (nohup, a shell's background job) stays ignored.
-public final class SignalWatch: Sendable {
+package final class SignalWatch: Sendable {
     /// Raised by the first signal once work has begun.
-    public let interruption: Interruption
+    package let cancellation: CancellationFlag
     private let phase = Atomic<Int>(Phase.opening)
     private let program: String
     /// The handlers of SIGUSR1 and SIGUSR2; a signal without a handler is not watched.
@@ -29,7 +29,7 @@ public final class SignalWatch: Sendable {
 
     /// Blocks SIGUSR1 and SIGUSR2, which would end the process, until a watch handles them. Call it first in
     /// a program: the parent may send one at any time.
-    public static func holdUserSignals() {
+    package static func holdUserSignals() {
         var mask = sigset_t()
         sigemptyset(&mask)
         sigaddset(&mask, SIGUSR1)
@@ -42,9 +42,9 @@ public final class SignalWatch: Sendable {
     /// - Parameters:
     ///   - program: the name that begins its message.
     ///   - userSignals: handlers of SIGUSR1 and SIGUSR2, by number, which the thread of the watch calls.
-    public init?(program: String, userSignals: [Int32: @Sendable () -> Void] = [:]) {
-        guard let interruption = Interruption() else { return nil }
-        self.interruption = interruption
+    package init?(program: String, userSignals: [Int32: @Sendable () -> Void] = [:]) {
+        guard let cancellation = CancellationFlag() else { return nil }
+        self.cancellation = cancellation
         self.program = program
         self.userSignals = userSignals
         // The failing calls report broken pipes and full quotas.
@@ -59,7 +59,7 @@ public final class SignalWatch: Sendable {
     }
 
     /// From now on the first signal requests a clean end.
-    public func workBegins() { phase.store(Phase.working, ordering: .sequentiallyConsistent) }
+    package func workBegins() { phase.store(Phase.working, ordering: .sequentiallyConsistent) }
 
     private func mask() -> sigset_t {
         var mask = sigset_t()
@@ -96,7 +96,7 @@ public final class SignalWatch: Sendable {
                 _exit(128 + number)
             } else {
                 firstTime = .now
-                interruption.raise()
+                cancellation.raise()
             }
         }
     }

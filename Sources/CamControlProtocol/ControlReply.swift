@@ -1,79 +1,111 @@
 /// The reply to a command on the control socket. Property names are JSON keys.
-public struct ControlReply: Codable, Sendable {
+package struct ControlReply: Codable, Sendable {
     /// Whether the command was accepted. If an encoder then cannot carry it out, the recording warns.
-    public let ok: Bool
+    package let ok: Bool
     /// Why the command was refused; nil if it was accepted.
-    public let error: String?
+    package let error: String?
     /// After a rate change: whether the encoder needs a new session, which begins with a keyframe.
-    public var keyframeForced: Bool?
+    package var keyframeForced: Bool?
     /// After `stats`.
-    public var stats: RecordingStatistics?
+    package var stats: RecordingStatistics?
     /// After `controls`: all controls. After `control`: the controls that were set, with their new values.
-    public var controls: [ControlReport]?
+    package var controls: [ControlReport]?
+    /// After `keep` and `release`: the recordings that were named. After `kept`: those that are kept.
+    package var kept: KeptReport?
     /// After `snapshot` and `doctor`: the length of the file that follows the reply.
-    public var bytes: Int?
+    package var bytes: Int?
 
     /// Creates a reply; with an error, the command was refused.
-    public init(
+    package init(
         error: String? = nil, keyframeForced: Bool? = nil, stats: RecordingStatistics? = nil,
-        controls: [ControlReport]? = nil, bytes: Int? = nil
+        controls: [ControlReport]? = nil, kept: KeptReport? = nil, bytes: Int? = nil
     ) {
         ok = error == nil
         self.error = error
-        (self.keyframeForced, self.stats, self.controls, self.bytes) = (
-            keyframeForced, stats, controls, bytes
-        )
+        (self.keyframeForced, self.stats, self.controls) = (keyframeForced, stats, controls)
+        (self.kept, self.bytes) = (kept, bytes)
+    }
+}
+
+// MARK: Kept recordings
+
+/// Recordings that no limit removes, as the control socket and `camrec keep --list --json` report them. Property names
+/// are JSON keys.
+package struct KeptReport: Codable, Sendable, Hashable {
+    /// The number of all of them.
+    package var count: Int
+    /// Bytes of all of them that have ended.
+    package var bytes: Int
+    /// In the order of their recording; of very many only the newest.
+    package var recordings: [Recording]
+
+    package struct Recording: Codable, Sendable, Hashable {
+        package let path: String
+        /// Nil while it is being written.
+        package let bytes: Int?
+        /// When its file was created, in UTC (ISO 8601); nil if the file system does not say.
+        package let begun: String?
+
+        /// Creates the report of a recording.
+        package init(path: String, bytes: Int?, begun: String?) {
+            (self.path, self.bytes, self.begun) = (path, bytes, begun)
+        }
+    }
+
+    /// Creates a report.
+    package init(count: Int, bytes: Int, recordings: [Recording]) {
+        (self.count, self.bytes, self.recordings) = (count, bytes, recordings)
     }
 }
 
 // MARK: Controls
 
 /// A camera's control, as `controls` on the control socket reports it. Property names are JSON keys.
-public struct ControlReport: Codable, Sendable, Hashable {
+package struct ControlReport: Codable, Sendable, Hashable {
     /// The name that `control` takes: `auto_exposure`.
-    public let name: String
+    package let name: String
     /// The driver's name for the control.
-    public let title: String
-    public let kind: Kind
+    package let title: String
+    package let kind: Kind
     /// A number's limits and step, a text's shortest and longest length in bytes; nil for other kinds.
-    public var minimum: Int?
-    public var maximum: Int?
-    public var step: Int?
+    package var minimum: Int?
+    package var maximum: Int?
+    package var step: Int?
     /// The entries of a menu; nil for other kinds.
-    public var entries: [Entry]?
+    package var entries: [Entry]?
     /// The value as a number: 0 or 1 for a switch, the entry's value for a menu. Nil for a text, or if it
     /// cannot be read.
-    public var value: Int?
+    package var value: Int?
     /// A text's value.
-    public var text: String?
+    package var text: String?
     /// The driver's default; nil if the control has none.
-    public var defaultValue: Int?
+    package var defaultValue: Int?
     /// Why the control cannot be set now; nil if it can be set.
-    public var obstacle: Obstacle?
+    package var obstacle: Obstacle?
 
     /// The values that a control takes.
-    public enum Kind: String, Codable, Sendable {
+    package enum Kind: String, Codable, Sendable {
         case number, `switch`, menu, bits, button, text
         /// An array, or a structure.
         case other
     }
 
     /// One choice of a menu.
-    public struct Entry: Codable, Sendable, Hashable {
-        public let value: Int
-        public let title: String
+    package struct Entry: Codable, Sendable, Hashable {
+        package let value: Int
+        package let title: String
 
         /// Creates a choice.
-        public init(value: Int, title: String) { (self.value, self.title) = (value, title) }
+        package init(value: Int, title: String) { (self.value, self.title) = (value, title) }
     }
 
     /// The reason a control cannot be set.
-    public enum Obstacle: String, Codable, Sendable {
+    package enum Obstacle: String, Codable, Sendable {
         case readOnly, inactive, inUse
     }
 
     /// Creates a control without values.
-    public init(name: String, title: String, kind: Kind) {
+    package init(name: String, title: String, kind: Kind) {
         (self.name, self.title, self.kind) = (name, title, kind)
     }
 }

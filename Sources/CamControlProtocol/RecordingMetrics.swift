@@ -1,16 +1,16 @@
 /// Statistics of several recordings, as metrics for Prometheus.
-public struct RecordingMetrics {
+package struct RecordingMetrics {
     private let recordings: [(name: String, statistics: RecordingStatistics)]
 
     /// Creates the metrics of recordings.
     /// - Parameter recordings: each with its name, the value of the label `recording`.
-    public init(_ recordings: [(name: String, statistics: RecordingStatistics)]) {
+    package init(_ recordings: [(name: String, statistics: RecordingStatistics)]) {
         self.recordings = recordings
     }
 
     /// Adds the metrics.
     /// - Parameter freeBytes: returns the free space of a folder; nil if unknown.
-    public func add(to metrics: inout PrometheusText, freeBytes: (String) -> Int?) {
+    package func add(to metrics: inout PrometheusText, freeBytes: (String) -> Int?) {
         addSource(to: &metrics)
         addEncoders(to: &metrics)
         addOutputs(to: &metrics)
@@ -120,32 +120,32 @@ public struct RecordingMetrics {
 
 /// Metrics in the text format that Prometheus reads
 /// (prometheus.io/docs/instrumenting/exposition_formats, version 0.0.4).
-public struct PrometheusText {
+package struct PrometheusText {
     /// The metrics so far, each line with its newline.
-    public private(set) var text = ""
+    package private(set) var text = ""
 
     /// One value of a metric.
-    public struct Sample {
+    package struct Sample {
         var labels: [(name: String, value: String)]
         let value: Double
 
         /// Creates a value.
         /// - Parameter labels: distinguish the value from the metric's other values.
-        public init(labels: [(name: String, value: String)] = [], value: Double) {
+        package init(labels: [(name: String, value: String)] = [], value: Double) {
             (self.labels, self.value) = (labels, value)
         }
     }
 
     /// Creates a text without metrics.
-    public init() {}
+    package init() {}
 
     /// Adds a metric that only grows; its name ends with `_total`. A metric without samples is left out.
-    public mutating func addCounter(_ name: String, _ help: String, _ samples: [Sample]) {
+    package mutating func addCounter(_ name: String, _ help: String, _ samples: [Sample]) {
         add(name, "counter", help, samples.map { (name, $0) })
     }
 
     /// Adds a metric that may shrink. A metric without samples is left out.
-    public mutating func addGauge(_ name: String, _ help: String, _ samples: [Sample]) {
+    package mutating func addGauge(_ name: String, _ help: String, _ samples: [Sample]) {
         add(name, "gauge", help, samples.map { (name, $0) })
     }
 

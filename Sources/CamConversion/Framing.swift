@@ -24,6 +24,8 @@ public struct Framing: Sendable, Hashable {
     package struct Picture: Hashable {
         package let size: PictureSize
         package let pixelAspect: PixelAspect?
+        /// Whether players show it in other proportions, because its pixels would have an impossible shape.
+        package var isDistorted = false
     }
 
     /// Returns the size of the framed pictures.
@@ -67,9 +69,10 @@ public struct Framing: Sendable, Hashable {
         guard size != whole, !Self.isSimilar(size, to: whole) else {
             return Picture(size: size, pixelAspect: aspect)
         }
-        let (width, height) = (aspect?.width ?? 1, aspect?.height ?? 1)
-        let shape = PixelAspect(width * whole.width * size.height, height * whole.height * size.width)
-        return Picture(size: size, pixelAspect: shape.flatMap { $0.canShow(size) ? $0 : nil })
+        var (width, height) = (aspect?.width ?? 1, aspect?.height ?? 1)
+        (width, height) = (width * whole.width * size.height, height * whole.height * size.width)
+        let shape = PixelAspect(width, height).flatMap { $0.canShow(size) ? $0 : nil }
+        return Picture(size: size, pixelAspect: shape, isDistorted: shape == nil && width != height)
     }
 
     /// Whether the sizes have the same proportions, apart from rounding to even sides.
@@ -214,7 +217,7 @@ public enum Flip: String, Sendable, Hashable, CaseIterable {
 
 /// Why a request about a picture's framing or text cannot be carried out. `description` is one line: the request, the
 /// cause, the next step.
-public struct PictureRequestError: Error, Sendable, Equatable, CustomStringConvertible {
+public struct PictureRequestError: Error, Sendable, Hashable, CustomStringConvertible {
     public let description: String
 
     init(_ description: String) { self.description = description }

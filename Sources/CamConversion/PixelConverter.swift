@@ -7,8 +7,8 @@ import CamPlatform
 /// The pass works in bands of a few rows, which stay in the cache: each source byte is fetched from memory
 /// once, and each surface byte is written once. Formats that camrec reads itself go straight to the surface.
 /// A scratch band comes in between if the colors change, a text touches the band, or the surface has a margin
-/// to fill. Vendor formats take two passes (see `VendorReader`), and so do pictures that are scaled or turned
-/// by a right angle (see `Reframing`).
+/// to fill, and where parts are hidden, before anything else reads them. Vendor formats take two passes (see
+/// `VendorReader`), and so do pictures that are scaled or turned by a right angle (see `Reframing`).
 ///
 /// Nothing is allocated per frame, except inside libjpeg for JPEG.
 ///
@@ -39,18 +39,18 @@ public final class PixelConverter {
         framing: Framing = Framing(), makesThumbnails: Bool = false
     ) throws(ConversionError) {
         try self.init(
-            source: source, layout: layout, color: color, framing: framing, overlay: nil,
+            source: source, layout: layout, color: color, framing: framing, hidden: nil, overlay: nil,
             makesThumbnails: makesThumbnails)
     }
 
     init(
         source: PictureFormat, layout: PictureSurface.Layout, color: ColorEncoding, framing: Framing,
-        overlay: OverlayDesign?, makesThumbnails: Bool
+        hidden: HiddenArea?, overlay: OverlayDesign?, makesThumbnails: Bool
     ) throws(ConversionError) {
         self.source = source
         self.layout = layout
         window = try SourceWindow(
-            source, crop: framing.crop, color: color, makesThumbnails: makesThumbnails)
+            source, crop: framing.crop, color: color, makesThumbnails: makesThumbnails, hidden: hidden)
         recoloring =
             window.writesWantedColor
             ? nil : Recoloring(from: source.color, to: color)
@@ -215,13 +215,15 @@ public enum ConversionError: Error, Sendable, Hashable, CustomStringConvertible 
     case corrupt(String)
     /// The frame is not of the size or format that the driver granted.
     case mismatched(String)
+    /// A request does not fit the pictures.
+    case request(PictureRequestError)
     case outOfMemory
 
     /// Whether only this frame is affected: skip and count it, the next one may be good.
     public var concernsOneFrame: Bool {
         switch self {
         case .corrupt, .mismatched: true
-        case .unsupported, .outOfMemory: false
+        case .unsupported, .request, .outOfMemory: false
         }
     }
 
@@ -233,6 +235,7 @@ public enum ConversionError: Error, Sendable, Hashable, CustomStringConvertible 
             "corrupt frame: \(reason); check the camera's cable if there are many"
         case .mismatched(let detail):
             "frame differs from the granted format: \(detail); try another --size or --format"
+        case .request(let error): error.description
         case .outOfMemory:
             "not enough memory to convert pictures; use a smaller --size"
         }

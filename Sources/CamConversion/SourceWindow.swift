@@ -15,12 +15,16 @@ final class SourceWindow {
     /// pictures.
     private let whole: WholeBands?
     private let sampler: LumaSampler?
+    /// Hides parts of the picture in a scratch band before anybody reads it; nil if nothing is hidden.
+    private let privacy: (painter: PrivacyPainter, staging: StagingBand)?
 
     /// - Parameters:
     ///   - crop: the part, with even sides and offsets; nil for the whole picture.
     ///   - makesThumbnails: whether each picture updates `thumbnail` with the part's.
+    ///   - hidden: the parts to hide of the whole picture; nil for none.
     init(
-        _ source: PictureFormat, crop: CropRectangle?, color: ColorEncoding, makesThumbnails: Bool = false
+        _ source: PictureFormat, crop: CropRectangle?, color: ColorEncoding, makesThumbnails: Bool = false,
+        hidden: HiddenArea? = nil
     ) throws(ConversionError) {
         size = crop?.size ?? source.size
         origin = (crop?.x ?? 0, crop?.y ?? 0)
@@ -28,7 +32,13 @@ final class SourceWindow {
         isInOrder = isDecoded
         reader = try Self.reader(for: source, size: isDecoded ? source.size : size, color: color)
         weaver = FieldWeaver(source)
-        whole = isDecoded && size != source.size ? WholeBands(reader, size: source.size) : nil
+        let range = (reader.writesWantedColor ? color : source.color).range
+        let isWhole = isDecoded && size != source.size
+        let width = isWhole ? source.size.width : size.width
+        let left = isWhole ? 0 : crop?.x ?? 0
+        let painter = hidden.map { PrivacyPainter($0, range: range, left: left, width: width) }
+        whole = isWhole ? WholeBands(reader, size: source.size, painter) : nil
+        privacy = isWhole ? nil : painter.map { ($0, StagingBand(width: width)) }
         sampler = makesThumbnails ? LumaSampler(size) : nil
     }
 
@@ -70,6 +80,7 @@ final class SourceWindow {
     func begin(_ buffer: borrowing PixelBuffer) throws(ConversionError) {
         try reader.begin(buffer)
         whole?.begin()
+        privacy?.painter.begin()
         sampler?.begin()
     }
 
@@ -103,8 +114,17 @@ final class SourceWindow {
                 SourceBand(from: inSource.lowerBound, of: buffer).from(
                     column: origin.x, of: buffer.format)
             }
-        try reader.read(rows, from: source, into: band)
-        if let sampler { sampler.take(rows, reader.luma(rows, in: source)) }
+        guard let privacy, privacy.painter.touches(inSource) else {
+            try reader.read(rows, from: source, into: band)
+            if let sampler { sampler.take(rows, reader.luma(rows, in: source)) }
+            return
+        }
+        let (luma, cb, cr) = privacy.staging.planes
+        try reader.read(rows, from: source, into: privacy.staging.band(rows: rows.count))
+        privacy.painter.hide(inSource, in: (luma, cb, cr))
+        band.copyLuma(from: SourcePlane(luma))
+        band.copyChroma(cb: SourcePlane(cb), cr: SourcePlane(cr))
+        sampler?.take(rows, LumaRows(SourcePlane(luma)))
     }
 }
 
@@ -113,15 +133,19 @@ private final class WholeBands {
     private let reader: any PictureReader
     private let size: PictureSize
     private let staging: StagingBand
+    private let painter: PrivacyPainter?
     /// The rows in `staging`.
     private var current = 0..<0
 
-    init(_ reader: any PictureReader, size: PictureSize) {
-        (self.reader, self.size) = (reader, size)
+    init(_ reader: any PictureReader, size: PictureSize, _ painter: PrivacyPainter?) {
+        (self.reader, self.size, self.painter) = (reader, size, painter)
         staging = StagingBand(width: size.width)
     }
 
-    func begin() { current = 0..<0 }
+    func begin() {
+        current = 0..<0
+        painter?.begin()
+    }
 
     /// - Parameter rows: within one band of the reader, not above the rows read last.
     /// - Returns: the rows' luma, valid until the next call.
@@ -131,6 +155,7 @@ private final class WholeBands {
         while current.upperBound <= rows.lowerBound {
             let next = current.upperBound..<min(current.upperBound + reader.bandRows, size.height)
             try reader.read(next, from: SourceBand(), into: staging.band(rows: next.count))
+            if let painter, painter.touches(next) { painter.hide(next, in: staging.planes) }
             current = next
         }
         let (luma, cb, cr) = staging.planes

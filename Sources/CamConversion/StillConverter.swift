@@ -19,11 +19,19 @@ public final class StillConverter {
     /// The step between sampled pixels and rows, close enough for a mean.
     private static let sampling = 4
 
-    /// - Throws: `.unsupported` if nothing reads the format, and for a camera's own H.264.
-    public init(_ format: PictureFormat) throws(ConversionError) {
+    /// - Parameter privacy: the parts to hide; nil for none.
+    /// - Throws: `.unsupported` if nothing reads the format, and for a camera's own H.264; `.request` if the mask
+    ///   does not fit the pictures.
+    public init(_ format: PictureFormat, hiding privacy: PrivacyMask? = nil) throws(ConversionError) {
         self.format = format
-        converter = try PixelConverter(
-            source: format, layout: .i420, color: ColorEncoding(range: .full, matrix: .bt601))
+        var treatment = PictureTreatment()
+        treatment.privacy = privacy
+        let converters: PictureTreatment.Converters
+        do throws(PictureRequestError) {
+            converters = try treatment.converters(
+                of: format, layout: .i420, color: ColorEncoding(range: .full, matrix: .bt601))
+        } catch { throw .request(error) }
+        converter = try converters.next()
         let (width, height) = (Self.padded(format.size.width), Self.padded(format.size.height))
         guard let memory = AlignedMemory.allocate(byteCount: width * height * 3 / 2),
             let base = memory.baseAddress?.assumingMemoryBound(to: UInt8.self),

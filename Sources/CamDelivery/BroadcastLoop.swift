@@ -10,7 +10,7 @@ import Glibc
 final class BroadcastLoop {
     private let source: any ReceiverSource
     private let buffer: BroadcastBuffer
-    private let wakeUp: WakeUp
+    private let wakeUp: EventFD
     private let ledger: ReceiverLedger
     private let options: LiveOptions
     private let requestKeyframe: @Sendable () -> Void
@@ -54,7 +54,7 @@ final class BroadcastLoop {
     private static let arrivalsAtOnce = 64
 
     init(
-        source: any ReceiverSource, buffer: BroadcastBuffer, wakeUp: WakeUp, ledger: ReceiverLedger,
+        source: any ReceiverSource, buffer: BroadcastBuffer, wakeUp: EventFD, ledger: ReceiverLedger,
         options: LiveOptions, requestKeyframe: @escaping @Sendable () -> Void,
         report: @escaping @Sendable (LiveEvent) -> Void, start: Instant = .now
     ) throws(NetworkError) {
@@ -170,7 +170,7 @@ extension BroadcastLoop {
         for _ in 0..<Self.arrivalsAtOnce where mayHaveArrivals {
             switch source.next() {
             case .receiver(let connection): welcome(connection, at: now)
-            case .nobody: mayHaveArrivals = false
+            case .noneWaiting: mayHaveArrivals = false
             case .exhausted(let code):
                 nextAcceptance = now + Self.acceptancePause
                 events.report(.exhausted(errno: code), at: now)

@@ -14,14 +14,14 @@ import Containers
 ///
 /// Uses epoll, not SwiftNIO, because every receiver is sent the same storage, and raw streams even the access unit's own:
 /// nothing is copied or allocated per receiver, and start-up costs nothing.
-public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
+package final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     // Safe to share: `thread`, `framing` and `framedUnits` belong to the writer; everything else is constant and
     // thread-safe.
-    public let name: String
+    package let name: String
     /// Whether other machines can connect.
-    public let isOpenToNetwork: Bool
+    package let isOpenToNetwork: Bool
     private let buffer: BroadcastBuffer
-    private let wakeUp: WakeUp
+    private let wakeUp: EventFD
     private let ledger: ReceiverLedger
     private var thread: WorkerThread?
     /// Nil for raw Annex B.
@@ -31,12 +31,12 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     private let announcement: StreamAnnouncement?
 
     /// A container, which gives receivers the pictures' times.
-    public struct LiveContainer {
+    package struct LiveContainer {
         let format: ContainerFormat
         let stream: StreamDescription
 
         /// - Parameter format: a transport stream or Matroska.
-        public init(_ format: ContainerFormat, stream: StreamDescription) {
+        package init(_ format: ContainerFormat, stream: StreamDescription) {
             (self.format, self.stream) = (format, stream)
         }
 
@@ -50,7 +50,7 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     ///   - container: nil for raw Annex B.
     ///   - requestKeyframe: makes the next frame an IDR; called on the sink's thread.
     ///   - report: receives events, on the sink's thread.
-    public convenience init(
+    package convenience init(
         listeningOn address: ListeningAddress, options: LiveOptions, container: LiveContainer? = nil,
         requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
     ) throws(OutputError) {
@@ -83,7 +83,7 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     ///   - container: nil for raw Annex B.
     ///   - requestKeyframe: makes the next frame an IDR; called on the sink's thread.
     ///   - report: receives events, on the sink's thread.
-    public convenience init(
+    package convenience init(
         connectingTo address: SocketAddress, options: LiveOptions, container: LiveContainer? = nil,
         requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
     ) throws(OutputError) {
@@ -105,7 +105,7 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     ///   - passphrase: for a URL that wants one.
     ///   - requestKeyframe: makes the next frame an IDR; called on the sink's thread.
     ///   - report: receives events, on the sink's thread.
-    public convenience init(
+    package convenience init(
         sendingTo url: StreamURL, passphrase: String?, stream: StreamDescription, options: LiveOptions,
         requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
     ) throws(OutputError) {
@@ -121,9 +121,9 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
         let framing = try ContainerFraming(.transportStream, stream: stream, name: "\(url)")
         do throws(NetworkError) {
             try self.init(
-                source: DialingSource("\(url)") { (interruption) throws(NetworkError) in
+                source: DialingSource("\(url)") { (cancellation) throws(NetworkError) in
                     try Connection(
-                        to: url, passphrase: secret, timeout: timeout, interruption)
+                        to: url, passphrase: secret, timeout: timeout, cancellation)
                 },
                 name: "\(url)", isOpenToNetwork: false, mustBeTaken: true, options: options,
                 framing: framing, requestKeyframe: requestKeyframe, report: report)
@@ -137,7 +137,7 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
     ///   - sound: the sound sent with the pictures; nil for none.
     ///   - requestKeyframe: makes the next frame an IDR; called on the sink's thread.
     ///   - report: receives events, on the sink's thread.
-    public convenience init(
+    package convenience init(
         publishingTo address: RTSPAddress, password: String?, trust: TLSTrust?, codec: Codec,
         sound: SoundDescription? = nil, options: LiveOptions,
         requestKeyframe: @escaping @Sendable () -> Void, report: @escaping @Sendable (LiveEvent) -> Void
@@ -151,10 +151,10 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
         do throws(NetworkError) {
             let announcement = try StreamAnnouncement(sound: sound)
             try self.init(
-                source: DialingSource("\(address)") { (interruption) throws(NetworkError) in
+                source: DialingSource("\(address)") { (cancellation) throws(NetworkError) in
                     var connection = try Connection(
                         publishing: announcement, to: address, password: password, trust: trust,
-                        patience: patience, interruption)
+                        patience: patience, cancellation)
                     connection.farewell.insert(contentsOf: goodbye, at: 0)
                     return connection
                 },
@@ -177,8 +177,8 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
         ledger = ReceiverLedger(mustBeTaken: mustBeTaken)
         buffer = BroadcastBuffer(limit: options.buffer)
         do throws(NetworkError) {
-            wakeUp = try WakeUp()
-            let loop = Handover(
+            wakeUp = try EventFD()
+            let loop = UncheckedTransfer(
                 try BroadcastLoop(
                     source: source, buffer: buffer, wakeUp: wakeUp, ledger: ledger, options: options,
                     requestKeyframe: requestKeyframe, report: report))
@@ -192,11 +192,11 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
 
     deinit { stop() }
 
-    public var identity: FileIdentity? { nil }
+    package var identity: FileIdentity? { nil }
 
-    public var receivers: ReceiverLedger { ledger }
+    package var receivers: ReceiverLedger { ledger }
 
-    public func write(_ unit: AccessUnit) throws(OutputError) {
+    package func write(_ unit: AccessUnit) throws(OutputError) {
         if unit.isIDR { announcement?.note(unit) }
         var framed: FramedUnit?
         if let framing { framed = try framedUnits.make(unit, with: framing) }
@@ -204,9 +204,9 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
         wakeUp.wake()
     }
 
-    public var takesSound: Bool { framing?.takesSound == true }
+    package var takesSound: Bool { framing?.takesSound == true }
 
-    public func write(_ sound: SoundPacket) throws(OutputError) {
+    package func write(_ sound: SoundPacket) throws(OutputError) {
         guard let framing else { return }
         let framed = try framedUnits.make(sound, with: framing)
         guard !framed.bytes.isEmpty else { return }
@@ -216,12 +216,12 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
 
     /// Each IDR carries the parameter sets that receivers need, but not every
     /// container allows them to change.
-    public func beginStream(_ description: StreamDescription) throws(OutputError) {
+    package func beginStream(_ description: StreamDescription) throws(OutputError) {
         try framing?.beginStream()
     }
 
     /// Gives the receivers three seconds to read the rest, and disconnects them.
-    public func finish() throws(OutputError) {
+    package func finish() throws(OutputError) {
         stop()
         // An output that connects to its receiver and never reached it has failed.
         guard ledger.mustBeTaken, ledger.taken.units == 0 else { return }
@@ -238,17 +238,17 @@ public final class BroadcastSink: AccessUnitSink, @unchecked Sendable {
 // MARK: - Options
 
 /// How a live output serves its receivers.
-public struct LiveOptions: Sendable, Hashable {
+package struct LiveOptions: Sendable, Hashable {
     /// The most receivers at a time, at least 1; an output that connects has one.
-    public var mostReceivers = 16
+    package var mostReceivers = 16
     /// The most receivers from one address at a time; nil for half of all places.
-    public var mostPerAddress: Int?
+    package var mostPerAddress: Int?
     /// How far a receiver may lag before it must wait for the next IDR.
-    public var buffer = Buffer.time(.seconds(2))
+    package var buffer = Buffer.time(.seconds(2))
     /// How long a receiver may stall before it is disconnected; at least a second.
-    public var timeout = Duration.seconds(10)
+    package var timeout = Duration.seconds(10)
     /// Receivers use only descriptors below this one; files and cameras need the others.
-    public var descriptorEnd = Int.max
+    package var descriptorEnd = Int.max
     /// Whether a receiver begins with the latest buffered IDR instead of the next one: for servers, which
     /// know each picture's time.
     var startsAtLatestKeyframe = false
@@ -258,17 +258,17 @@ public struct LiveOptions: Sendable, Hashable {
     var frameDuration = Duration.milliseconds(40)
 
     /// A limit on the data that waits to be sent.
-    public enum Buffer: Sendable, Hashable {
+    package enum Buffer: Sendable, Hashable {
         case time(Duration)
         case bytes(Int)
     }
 
     /// Sixteen receivers, two seconds of buffer, a timeout of ten.
-    public init() {}
+    package init() {}
 
     /// Adopts a stream's frame rate and keyframe interval.
     /// - Parameter keyframeInterval: the interval between regular keyframes.
-    public mutating func follow(_ stream: StreamDescription, keyframeInterval: KeyframeInterval) {
+    package mutating func follow(_ stream: StreamDescription, keyframeInterval: KeyframeInterval) {
         frameDuration = stream.frameDuration
         self.keyframeInterval = keyframeInterval
     }

@@ -3,7 +3,7 @@ import CamPlatform
 import Glibc
 
 /// A change in a live output's receivers. `description` is one line.
-public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
+package enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
     case joined(peer: String)
     case left(ReceiverStatistics)
     /// A receiver was too slow and skips to the next IDR.
@@ -21,10 +21,10 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
     /// This many events were not reported, because they came too fast.
     case suppressed(Int)
 
-    public var description: String { description(after: "") }
+    package var description: String { description(after: "") }
 
     /// The description without the output's name, for text that already begins with the name.
-    public func description(after name: String) -> String {
+    package func description(after name: String) -> String {
         switch self {
         case .joined(let peer): "\(peer) joined"
         case .left(let statistics):
@@ -41,7 +41,7 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
         case .exhausted(let code):
             "a receiver has to wait: \(String(cString: strerror(code))); raise 'ulimit -n'"
         case .unreachable(let error):
-            "nobody receives the stream (\(error.description(after: name))); retrying"
+            "no receiver takes the stream (\(error.description(after: name))); retrying"
         case .suppressed(let count): "\(count) more receiver events"
         }
     }
@@ -56,28 +56,27 @@ public enum LiveEvent: Sendable, Equatable, CustomStringConvertible {
 
 /// Limits the rate of reported events: a burst, then a few per second. Other events are counted, and the
 /// count is reported as soon as the rate allows. Used by one thread.
+///
+/// Receivers that come and go have a rate of their own: however many they are, they do not hide why others are refused.
 struct EventThrottle {
-    private static let burst = 20.0
-    private static let perSecond = 2.0
-
     private let handler: @Sendable (LiveEvent) -> Void
-    private var credit = Self.burst
-    private var lastTime: Instant?
+    private var movements = Credit()
+    private var problems = Credit()
     private var suppressed = 0
 
     init(_ handler: @escaping @Sendable (LiveEvent) -> Void) { self.handler = handler }
 
     /// Reports an event, or counts it.
     mutating func report(_ event: LiveEvent, at now: Instant) {
-        if let lastTime {
-            credit = min(Self.burst, credit + (now - lastTime).inSeconds * Self.perSecond)
-        }
-        lastTime = now
-        guard credit >= 1 else {
+        let isReported =
+            switch event {
+            case .joined, .left: movements.take(at: now)
+            default: problems.take(at: now)
+            }
+        guard isReported else {
             suppressed += 1
             return
         }
-        credit -= 1
         flush()
         handler(event)
     }
@@ -87,5 +86,23 @@ struct EventThrottle {
         guard suppressed > 0 else { return }
         handler(.suppressed(suppressed))
         suppressed = 0
+    }
+
+    private struct Credit {
+        private static let burst = 20.0
+        private static let perSecond = 2.0
+
+        private var amount = Self.burst
+        private var lastTime: Instant?
+
+        mutating func take(at now: Instant) -> Bool {
+            if let lastTime {
+                amount = min(Self.burst, amount + (now - lastTime).inSeconds * Self.perSecond)
+            }
+            lastTime = now
+            guard amount >= 1 else { return false }
+            amount -= 1
+            return true
+        }
     }
 }

@@ -90,15 +90,19 @@ final class ContainerFraming: LiveFraming {
         do throws(ContainerLibrary.Failure) {
             library = try ContainerLibrary.load()
         } catch {
-            throw OutputError(.noContainerLibrary(name: error.name, reason: error.reason), output: name)
+            throw OutputError(error.ofOutput, output: name)
         }
         (self.format, self.stream, memory) = (format, stream, MuxerMemory(name: name))
     }
+
+    /// How long the following pictures last in an MP4; nil for as long as the stream states.
+    var frameDuration: Duration?
 
     func frame(_ unit: AccessUnit, into bytes: inout [UInt8]) throws(OutputError) {
         if muxer == nil { muxer = try begin(with: unit) }
         swap(&memory.bytes, &bytes)
         defer { swap(&memory.bytes, &bytes) }
+        if format == .mp4 { return try frameFragment(unit) }
         try muxer?.write(unit, number: unit.frameNumber, timestamp: unit.timestamp)
         if format.hasHeader { try muxer?.flush() }
     }
@@ -132,6 +136,12 @@ final class ContainerFraming: LiveFraming {
         }
     }
 
+    private func frameFragment(_ unit: AccessUnit) throws(OutputError) {
+        try muxer?.writeFragment(unit)
+        try muxer?.flush()
+        Muxer.declare(frameDuration ?? stream.frameDuration, in: &memory.bytes)
+    }
+
     private func begin(with keyframe: AccessUnit) throws(OutputError) -> Muxer {
         let muxer = try Muxer(
             format, library: library, stream: stream, keyframe: keyframe,
@@ -149,23 +159,25 @@ extension ContainerFormat {
 /// A stream in an endless container, for receivers that may join at any keyframe. Used by one thread.
 ///
 /// Pictures must come in presentation order.
-public final class LiveContainer {
+package final class LiveContainer {
     private let framing: ContainerFraming
 
     /// Loads libavformat.
     /// - Parameter name: the stream's name in messages.
-    public init(
+    package init(
         _ format: ContainerFormat, stream: StreamDescription, name: String
     ) throws(OutputError) {
         framing = try ContainerFraming(format, stream: stream, name: name)
     }
 
     /// The bytes that each receiver gets before its first picture; known once a picture was framed.
-    public var prologue: [UInt8] { framing.prologue }
+    package var prologue: [UInt8] { framing.prologue }
 
     /// Returns a picture as receivers get it. The first one must be a keyframe.
-    public func frame(_ unit: AccessUnit) throws(OutputError) -> [UInt8] {
+    /// - Parameter duration: how long the picture will probably last.
+    package func frame(_ unit: AccessUnit, lasting duration: Duration) throws(OutputError) -> [UInt8] {
         var bytes: [UInt8] = []
+        framing.frameDuration = duration
         try framing.frame(unit, into: &bytes)
         return bytes
     }

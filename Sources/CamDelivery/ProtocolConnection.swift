@@ -12,7 +12,7 @@ final class ProtocolConnection: @unchecked Sendable {
     // Safe to share: the context belongs to one thread at a time, first to the creator's; the rest is thread-safe.
     private let url: StreamURL
     private let library: cformat_library
-    private let interruption: Interruption
+    private let cancellation: CancellationFlag
     private let timeout: Duration
     private var context: UnsafeMutablePointer<AVIOContext>?
     /// When the current call is given up, in nanoseconds of the clock.
@@ -34,15 +34,15 @@ final class ProtocolConnection: @unchecked Sendable {
     ///   - passphrase: encrypts the stream; nil for no encryption.
     ///   - attemptTimeout: the longest time for connecting.
     ///   - timeout: the longest time in which the peer accepts no data.
-    ///   - interruption: ends every wait.
+    ///   - cancellation: ends every wait.
     init(
         to url: StreamURL, passphrase: String?, attemptTimeout: Duration, timeout: Duration,
-        interruption: Interruption
+        cancellation: CancellationFlag
     ) throws(NetworkError) {
         do throws(ContainerLibrary.Failure) { library = try ContainerLibrary.load() } catch {
             throw NetworkError(.noProtocol(reason: "\(error.name): \(error.reason)"), address: "\(url)")
         }
-        (self.url, self.interruption, self.timeout) = (url, interruption, timeout)
+        (self.url, self.cancellation, self.timeout) = (url, cancellation, timeout)
         cffmpeg_keep_log()
         cffmpeg_clear_log()
         // Safe to leave unretained: the context lives no longer than the connection.
@@ -58,7 +58,7 @@ final class ProtocolConnection: @unchecked Sendable {
         beginCall(timeout: attemptTimeout)
         let result = library.open_io(&context, url.complete, AVIO_FLAG_WRITE, &callback, &options)
         guard result < 0 else { return }
-        if interruption.isRaised { throw NetworkError(.interrupted, address: "\(url)") }
+        if cancellation.isRaised { throw NetworkError(.interrupted, address: "\(url)") }
         if isOver { throw NetworkError(.timedOut(after: attemptTimeout), address: "\(url)") }
         throw failure(result)
     }
@@ -72,7 +72,7 @@ final class ProtocolConnection: @unchecked Sendable {
     private func finish() throws(Relay.Failure) {
         try flush()
         // A caller that gives up during this wait has recorded the unconfirmed bytes.
-        if url.latency > .zero { _ = interruption.wait(until: .now + url.latency + Self.delivery) }
+        if url.latency > .zero { _ = cancellation.wait(until: .now + url.latency + Self.delivery) }
         let start = Instant.now
         close()
         // Closing takes this long only if the peer does not confirm the rest.
@@ -123,7 +123,7 @@ final class ProtocolConnection: @unchecked Sendable {
             case .nothing:
                 try flush()
                 flushed = written
-                guard interruption.wait(for: socket.descriptor) == .ready else { return }
+                guard cancellation.wait(for: socket.descriptor) == .ready else { return }
             case .ended, .broken:
                 try finish()
                 flushed = written
@@ -164,7 +164,7 @@ final class ProtocolConnection: @unchecked Sendable {
     }
 
     private var isOver: Bool {
-        Instant.now.nanoseconds >= deadline.load(ordering: .relaxed) || interruption.isRaised
+        Instant.now.nanoseconds >= deadline.load(ordering: .relaxed) || cancellation.isRaised
     }
 }
 

@@ -30,7 +30,7 @@ final class Receiver {
     /// Bytes not all confirmed by the peer's system, and since when.
     private var unconfirmed: (count: Int, since: Instant)?
     private var latestLook = Instant.distantPast
-    private var gate = SinkGate()
+    private var gate = KeyframeGate()
     private let repeatedEnd: Int
     /// The number of the unit after `current`.
     private(set) var position: Int
@@ -216,7 +216,7 @@ final class Receiver {
     /// Skips units that the gate rejects, even while the rest of an earlier unit waits to be sent.
     private func skip(in buffer: BroadcastBuffer) {
         while !gate.isOpen, let entry = buffer[position] {
-            if let unit = entry.unit, gate.admits(unit) {
+            if let unit = entry.unit, gate.admits(isKeyframe: unit.isIDR) {
                 if !hasStarted { prologue = entry.framed?.prologue[...] ?? [] }
                 hasStarted = true
                 return
@@ -304,25 +304,5 @@ extension ReceiverStatistics.Departure {
             case .silent(let time): .silent(for: time)
             case .failed(let detail): .failed(detail: detail)
             }
-    }
-}
-
-// MARK: - Where a receiver may begin
-
-/// Selects the access units for a consumer that takes the stream as it is: none before an IDR, then all.
-///
-/// Coded pictures depend on earlier ones, so a single picture is never dropped: the gate closes instead, and
-/// opens at the next IDR. This handles late, slow and returning receivers.
-struct SinkGate: Sendable, Hashable {
-    /// Whether the last access unit passed.
-    private(set) var isOpen = false
-
-    /// Lets nothing pass until the next IDR.
-    mutating func close() { isOpen = false }
-
-    /// Returns whether the next access unit passes; an IDR opens the gate.
-    mutating func admits(_ unit: AccessUnit) -> Bool {
-        if unit.isIDR { isOpen = true }
-        return isOpen
     }
 }

@@ -5,31 +5,33 @@ import Glibc
 /// The receivers of a live output. Written by the output's thread, read by any.
 ///
 /// Keeps only the latest departed receivers, which bounds the memory.
-public final class ReceiverLedger: @unchecked Sendable {
+package final class ReceiverLedger: @unchecked Sendable {
     // Safe to share: all mutable state is accessed with the monitor's lock held.
     private let monitor = Monitor()
     private var entries: [(id: Int, statistics: ReceiverStatistics)] = []
     private var count = 0
     private var refused = 0
     private var departed = 0
+    private var present = 0
+    private var presenceChanged: (@Sendable (Int) -> Void)?
     private var sum = Taken()
     private var mostLost = 0
     private var failure: NetworkError?
     private let mostDeparted: Int
 
     /// Whether the output connects to its receiver: then data that no receiver took counts as lost.
-    public let mustBeTaken: Bool
+    package let mustBeTaken: Bool
 
     /// The totals of all receivers, including those no longer kept. What an output sends again counts once.
-    public struct Taken: Sendable, Equatable {
-        public var bytes = 0
+    package struct Taken: Sendable, Equatable {
+        package var bytes = 0
         /// Whole access units.
-        public var units = 0
+        package var units = 0
         /// Access units that are IDRs.
-        public var keyframes = 0
+        package var keyframes = 0
 
         /// Nothing at first.
-        public init(bytes: Int = 0, units: Int = 0, keyframes: Int = 0) {
+        package init(bytes: Int = 0, units: Int = 0, keyframes: Int = 0) {
             (self.bytes, self.units, self.keyframes) = (bytes, units, keyframes)
         }
     }
@@ -42,15 +44,15 @@ public final class ReceiverLedger: @unchecked Sendable {
 
     /// The number of receivers served in total, the number refused because the output was full, and those still
     /// kept, in the order in which they joined.
-    public var content: (count: Int, refused: Int, receivers: [ReceiverStatistics]) {
+    package var content: (count: Int, refused: Int, receivers: [ReceiverStatistics]) {
         monitor.withLock { (count, refused, entries.map(\.statistics)) }
     }
 
     /// The totals so far.
-    public var taken: Taken { monitor.withLock { sum } }
+    package var taken: Taken { monitor.withLock { sum } }
 
     /// The access units that no receiver got, nor will, if the output connects to its receiver; otherwise 0.
-    public var lost: Int { monitor.withLock { mostLost } }
+    package var lost: Int { monitor.withLock { mostLost } }
 
     /// Records that no receiver will get an access unit before this number that it has not got yet.
     /// - Parameter number: the number of access units so far.
@@ -68,11 +70,22 @@ public final class ReceiverLedger: @unchecked Sendable {
     /// Notes a failed connection attempt.
     func note(_ error: NetworkError) { monitor.withLock { failure = error } }
 
+    /// Calls a function with the number of connected receivers: now, and in the output's thread whenever it changes.
+    /// The function must not block.
+    package func whenPresenceChanges(_ call: @escaping @Sendable (Int) -> Void) {
+        monitor.withLock {
+            presenceChanged = call
+            call(present)
+        }
+    }
+
     /// Adds a receiver.
     /// - Returns: its number, for `update`.
     func add(_ statistics: ReceiverStatistics) -> Int {
         monitor.withLock {
             count += 1
+            present += 1
+            presenceChanged?(present)
             entries.append((count, statistics))
             return count
         }
@@ -92,6 +105,8 @@ public final class ReceiverLedger: @unchecked Sendable {
 
     private func depart() {
         departed += 1
+        present -= 1
+        presenceChanged?(present)
         guard departed > mostDeparted,
             let oldest = entries.firstIndex(where: { $0.statistics.departure != nil })
         else { return }
@@ -134,31 +149,31 @@ extension ReceiverLedger.Taken {
 // MARK: - One receiver
 
 /// Statistics of one receiver of a live output.
-public struct ReceiverStatistics: Sendable, Equatable {
+package struct ReceiverStatistics: Sendable, Equatable {
     /// The receiver's address.
-    public let peer: String
+    package let peer: String
     /// The time from the output's beginning.
-    public let joined: Duration
+    package let joined: Duration
     /// The time from the output's beginning; nil while it is connected.
-    public internal(set) var left: Duration?
+    package internal(set) var left: Duration?
     /// Bytes that the system accepted for it.
-    public internal(set) var bytes = 0
+    package internal(set) var bytes = 0
     /// Access units that the system accepted completely.
-    public internal(set) var units = 0
+    package internal(set) var units = 0
     /// IDRs among them.
-    public internal(set) var keyframes = 0
+    package internal(set) var keyframes = 0
     /// The part of `bytes`, `units` and `keyframes` that an earlier receiver had already got.
     var repeated = ReceiverLedger.Taken()
     /// Bytes its system had not confirmed when it left; they may be lost if the connection broke.
-    public internal(set) var unconfirmedBytes = 0
+    package internal(set) var unconfirmedBytes = 0
     /// Access units skipped because it was too slow.
-    public internal(set) var dropped = 0
+    package internal(set) var dropped = 0
     /// The longest time from a unit's arrival until the system accepted the last of it or it was
     /// dropped, or until now if it still waits. Time in the system's buffers and on the network is extra, and so is
     /// the time to serve other receivers in the same round.
-    public internal(set) var longestLag = Duration.zero
+    package internal(set) var longestLag = Duration.zero
     /// Why it left; nil while it is connected.
-    public internal(set) var departure: Departure?
+    package internal(set) var departure: Departure?
 
     init(peer: String, joined: Duration) {
         self.peer = peer
@@ -166,7 +181,7 @@ public struct ReceiverStatistics: Sendable, Equatable {
     }
 
     /// Why a receiver left.
-    public enum Departure: Sendable, Equatable, CustomStringConvertible {
+    package enum Departure: Sendable, Equatable, CustomStringConvertible {
         /// It closed the connection.
         case closed
         case broken(errno: Int32)
@@ -181,7 +196,7 @@ public struct ReceiverStatistics: Sendable, Equatable {
         /// The stream ended, and it did not take the rest in time.
         case cutOff
 
-        public var description: String {
+        package var description: String {
             switch self {
             case .closed: "it closed the connection"
             case .failed(let detail): "connection lost: \(detail)"

@@ -20,7 +20,7 @@ protocol ReceiverSource: AnyObject {
 /// The result of asking a source for a receiver.
 enum Arrival: ~Copyable {
     case receiver(Connection)
-    case nobody
+    case noneWaiting
     /// The system has no descriptor or memory for a waiting receiver.
     case exhausted(errno: Int32)
     /// The receiver does not answer; the attempts continue.
@@ -52,7 +52,7 @@ final class ListeningSource: ReceiverSource {
         switch listener.accept() {
         case .connection(let socket, let peer):
             .receiver(Connection(socket: socket, peer: peer.description, origin: peer.origin))
-        case .nobody: .nobody
+        case .noneWaiting: .noneWaiting
         case .exhausted(let code): .exhausted(errno: code)
         }
     }
@@ -73,7 +73,7 @@ final class PathListeningSource: ReceiverSource {
         switch listener.listener.accept() {
         case .connection(let socket, let peer):
             .receiver(Connection(socket: socket, peer: peer.description))
-        case .nobody: .nobody
+        case .noneWaiting: .noneWaiting
         case .exhausted(let code): .exhausted(errno: code)
         }
     }
@@ -93,8 +93,8 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     private let peer: String
     private let connect: Connecting
     private let monitor = Monitor()
-    private let wakeUp: WakeUp
-    private let interruption: Interruption
+    private let wakeUp: EventFD
+    private let cancellation: CancellationFlag
     private var state = State.wanted
     private var arrived: Connection?
     private var failure: NetworkError?
@@ -102,8 +102,8 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
 
     private enum State { case wanted, connected, stopped }
 
-    /// Makes one attempt to connect, on the source's thread, until the interruption is raised.
-    typealias Connecting = @Sendable (Interruption) throws(NetworkError) -> Connection
+    /// Makes one attempt to connect, on the source's thread, until the cancellation is raised.
+    typealias Connecting = @Sendable (CancellationFlag) throws(NetworkError) -> Connection
 
     /// The longest time for an attempt to connect.
     static let attemptTimeout = Duration.seconds(5)
@@ -113,21 +113,21 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
     /// - Parameter peer: the receiver's name in messages.
     init(_ peer: String, connect: @escaping Connecting) throws(NetworkError) {
         (self.peer, self.connect) = (peer, connect)
-        wakeUp = try WakeUp()
-        guard let interruption = Interruption() else {
+        wakeUp = try EventFD()
+        guard let cancellation = CancellationFlag() else {
             throw NetworkError(.noResources(errno: EMFILE), address: peer)
         }
-        self.interruption = interruption
+        self.cancellation = cancellation
         thread = WorkerThread { [self] in run() }
         guard thread != nil else { throw NetworkError(.noResources(errno: EAGAIN), address: peer) }
     }
 
     /// Connects to a receiver of raw Annex B.
     convenience init(_ address: SocketAddress) throws(NetworkError) {
-        try self.init("\(address)") { (interruption) throws(NetworkError) in
+        try self.init("\(address)") { (cancellation) throws(NetworkError) in
             Connection(
                 socket: try Socket.connect(
-                    to: address, timeout: Self.attemptTimeout, interruption: interruption), peer: "\(address)"
+                    to: address, timeout: Self.attemptTimeout, cancellation: cancellation), peer: "\(address)"
             )
         }
     }
@@ -139,7 +139,7 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
         return monitor.withLock {
             if let connection = arrived.take() { return .receiver(connection) }
             if let error = failure.take() { return .unreachable(error) }
-            return .nobody
+            return .noneWaiting
         }
     }
 
@@ -156,7 +156,7 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
             state = .stopped
             monitor.signal()
         }
-        interruption.raise()
+        cancellation.raise()
         // Name resolution may take too long to wait for; the thread ends after it.
         if let thread = thread.take() { thread.detach() }
     }
@@ -165,7 +165,7 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
         var backOff = BackOff(longest: Self.longestPause)
         while waitUntilWanted() {
             do throws(NetworkError) {
-                let connection = try connect(interruption)
+                let connection = try connect(cancellation)
                 let start = Instant.now
                 guard deliver(connection) else { return }
                 guard waitUntilWanted() else { return }
@@ -213,11 +213,11 @@ final class DialingSource: ReceiverSource, @unchecked Sendable {
 extension Connection {
     /// Connects over one of libavformat's protocols.
     init(
-        to url: StreamURL, passphrase: String?, timeout: Duration, _ interruption: Interruption
+        to url: StreamURL, passphrase: String?, timeout: Duration, _ cancellation: CancellationFlag
     ) throws(NetworkError) {
         let peer = try ProtocolConnection(
             to: url, passphrase: passphrase, attemptTimeout: DialingSource.attemptTimeout, timeout: timeout,
-            interruption: interruption)
+            cancellation: cancellation)
         let started = try Relay.start(unconfirmedIsLost: url.transport == .udp) {
             (socket, relay) throws(Relay.Failure) in
             try peer.forward(from: socket, relay)
@@ -230,15 +230,15 @@ extension Connection {
     init(
         publishing announcement: StreamAnnouncement, to address: RTSPAddress, password: String?,
         trust: TLSTrust?,
-        patience: Duration, _ interruption: Interruption
+        patience: Duration, _ cancellation: CancellationFlag
     ) throws(NetworkError) {
-        guard let description = announcement.wait(unless: interruption) else {
+        guard let description = announcement.wait(unless: cancellation) else {
             throw NetworkError(.interrupted, address: "\(address)")
         }
         let publication = try RTSPPublication(
             to: address, description: description.text, controls: description.controls,
             password: password, trust: trust, timeout: DialingSource.attemptTimeout, patience: patience,
-            interruption: interruption)
+            cancellation: cancellation)
         let (farewell, relay) = (publication.farewell, publication.relay)
         self.init(
             socket: publication.takeSocket(), peer: "\(address)", farewell: farewell, relay: relay)

@@ -5,21 +5,21 @@ import Capture
 import Encoder
 
 /// The cameras, microphones and encoders of this machine.
-public struct Inventory: Sendable, Encodable {
+package struct Inventory: Sendable, Encodable {
     /// In the order of their numbers.
-    public let cameras: [CameraEntry]
+    package let cameras: [CameraEntry]
     /// In the order of their cards.
-    public let microphones: [MicrophoneSummary]
+    package let microphones: [MicrophoneSummary]
     /// Render nodes, then software.
-    public let encoders: [EncoderEntry]
+    package let encoders: [EncoderEntry]
 
     /// Whether a thread hangs in a driver. Normal cleanup at the end of the process may then hang, too.
-    public var leavesThread: Bool { encoders.contains(where: \.hangs) }
+    package var hasHungThread: Bool { encoders.contains(where: \.hangs) }
 
     /// Examines every video node, microphone and render node. Nodes that cannot be opened are listed with the
     /// reason.
     /// - Parameter withControls: also queries the controls of cameras, which takes a while for some.
-    public static func take(withControls: Bool = false) -> Inventory {
+    package static func take(withControls: Bool = false) -> Inventory {
         Inventory(
             cameras: VideoNode.all().compactMap { CameraEntry(path: $0, withControls: withControls) },
             microphones: MicrophoneFinder().microphones.map(MicrophoneSummary.init),
@@ -28,18 +28,18 @@ public struct Inventory: Sendable, Encodable {
 }
 
 /// One microphone.
-public struct MicrophoneSummary: Sendable, Encodable {
+package struct MicrophoneSummary: Sendable, Encodable {
     /// The name for `--audio-device`.
-    public let name: String
+    package let name: String
     /// The name for people.
-    public let title: String
+    package let title: String
     /// The lowest sample rate of the device in hertz; nil if the device cannot be queried.
-    public let lowestRate: Int?
-    public let highestRate: Int?
+    package let lowestRate: Int?
+    package let highestRate: Int?
     /// The most channels of the device; nil if it cannot be queried.
-    public let channels: Int?
+    package let channels: Int?
     /// Why the device cannot be queried; nil if it can.
-    public let problem: String?
+    package let problem: String?
 
     init(_ entry: MicrophoneEntry) {
         (name, title) = (entry.name, entry.title)
@@ -55,67 +55,67 @@ public struct MicrophoneSummary: Sendable, Encodable {
 }
 
 /// One video node.
-public struct CameraEntry: Sendable, Encodable {
+package struct CameraEntry: Sendable, Encodable {
     /// `/dev/videoN`.
-    public let path: String
+    package let path: String
     /// A link that follows the camera to any port; nil if udev made none.
-    public let stablePath: String?
-    public let name: String?
-    public let driver: String?
-    public let bus: String?
+    package let stablePath: String?
+    package let name: String?
+    package let driver: String?
+    package let bus: String?
     /// In the driver's order.
-    public let formats: [Format]
+    package let formats: [Format]
     /// The inputs of a grabber, for `--input`; empty if there is no choice.
-    public let inputs: [Input]
+    package let inputs: [Input]
     /// The television standards of the input in use, for `--standard`.
-    public let standards: [Standard]
+    package let standards: [Standard]
     /// In the order of the driver; nil if not requested.
-    public let controls: [Control]?
+    package let controls: [Control]?
     /// Why it cannot be used; nil if it can.
-    public let problem: String?
+    package let problem: String?
     /// Why the camera is used only by name; nil if it may be the default camera, or cannot be used.
-    public let reservation: String?
+    package let reservation: String?
 
     /// One input.
-    public struct Input: Sendable, Encodable {
-        public let number: Int
-        public let name: String
-        public let isInUse: Bool
+    package struct Input: Sendable, Encodable {
+        package let number: Int
+        package let name: String
+        package let isInUse: Bool
     }
 
     /// One television standard.
-    public struct Standard: Sendable, Encodable {
-        public let name: String
-        public let isInUse: Bool
+    package struct Standard: Sendable, Encodable {
+        package let name: String
+        package let isInUse: Bool
     }
 
     /// One control.
-    public struct Control: Sendable, Encodable {
+    package struct Control: Sendable, Encodable {
         /// The name for `--control`.
-        public let name: String
+        package let name: String
         /// The current value; nil if it cannot be read.
-        public let value: String?
+        package let value: String?
         /// The possible values.
-        public let choices: String
-        public let defaultValue: String?
+        package let choices: String
+        package let defaultValue: String?
         /// `read-only`, `inactive` or `in use`; nil if it can be set.
-        public let obstacle: String?
+        package let obstacle: String?
     }
 
     /// One pixel format.
-    public struct Format: Sendable, Encodable {
-        public let pixelFormat: String
-        public let name: String
+    package struct Format: Sendable, Encodable {
+        package let pixelFormat: String
+        package let name: String
         /// In the order of the driver; empty if the driver names none.
-        public let sizes: [Size]
+        package let sizes: [Size]
     }
 
     /// One size, or a range.
-    public struct Size: Sendable, Encodable {
+    package struct Size: Sendable, Encodable {
         /// `640x480`, or `16x16 to 1920x1080`.
-        public let size: String
+        package let size: String
         /// Frames a second, from high to low.
-        public let rates: [Double]
+        package let rates: [Double]
     }
 
     /// Nil for nodes that are not cameras.
@@ -182,38 +182,38 @@ extension CameraEntry.Size {
 }
 
 /// One encoder: a render node with its driver, or software.
-public struct EncoderEntry: Sendable, Encodable {
+package struct EncoderEntry: Sendable, Encodable {
     /// The render node; nil for software.
-    public let node: String?
+    package let node: String?
     /// The name that the driver gives; empty if there is none.
-    public let driver: String
+    package let driver: String
     /// One for each profile and entry point.
-    public let profiles: [Profile]
+    package let profiles: [Profile]
     /// Why it cannot be used; nil if it can.
-    public let problem: String?
+    package let problem: String?
     /// Whether its driver does not respond.
     let hangs: Bool
 
     private enum CodingKeys: CodingKey { case node, driver, profiles, problem }
 
     /// The abilities of an entry point with a profile.
-    public struct Profile: Sendable, Encodable {
+    package struct Profile: Sendable, Encodable {
         /// `H.264` or `H.265`.
-        public let codec: String
+        package let codec: String
         /// The name of the profile in VA-API, such as `H264High`, or in the software encoder.
-        public let profile: String
+        package let profile: String
         /// `EncSlice`, `EncSliceLP` or `software`.
-        public let entryPoint: String
+        package let entryPoint: String
         /// The modes for `--rate-control`.
-        public let rateControlModes: [String]
+        package let rateControlModes: [String]
         /// The headers that the application writes; empty if the driver writes all of them.
-        public let packedHeaders: [String]
+        package let packedHeaders: [String]
         /// `32x32`; nil if the driver names none.
-        public let minimumSize: String?
+        package let minimumSize: String?
         /// `4096x2304`; nil if the driver names none.
-        public let maximumSize: String?
+        package let maximumSize: String?
         /// Whether the encoder supports B pictures.
-        public let bFrames: Bool
+        package let bFrames: Bool
     }
 
     init(node: String) {
@@ -277,7 +277,7 @@ extension EncoderEntry.Profile {
 
 extension Inventory {
     /// The inventory as text, without a trailing newline.
-    public var text: String {
+    package var text: String {
         let cameraText =
             cameras.isEmpty
             ? "  none (--device test gives a test picture)" : cameras.map(\.text).joined(separator: "\n")

@@ -6,14 +6,14 @@ extension Inspection {
     static let assumedFramesPerSecond = 25.0
 
     /// The first line: codec, frames, duration.
-    public var headline: String {
+    package var headline: String {
         let format = summary.format.map { ", \($0.width)x\($0.height)" } ?? ""
         let duration = duration.map { " in \(Quantity.duration($0))" } ?? ""
         return "\(summary.codec)\(format), \(Quantity.count(summary.frameCount, "frame"))\(duration)"
     }
 
     /// The summary, row by row.
-    public var facts: [InspectionFact] {
+    package var facts: [InspectionFact] {
         var facts = [InspectionFact(label: "codec", value: codecText)]
         if let container { facts.append(InspectionFact(label: "container", value: container.text)) }
         if let sound = container?.sound { facts.append(InspectionFact(label: "sound", value: sound.text)) }
@@ -36,13 +36,16 @@ extension Inspection {
         facts.append(InspectionFact(label: "NAL units", value: unitText))
         facts.append(InspectionFact(label: framing == .annexB ? "start codes" : "lengths", value: prefixText))
         facts.append(InspectionFact(label: "parameter sets", value: parameterSetText))
+        if let times = summary.captureTimes {
+            facts.append(InspectionFact(label: "captured", value: captureText(times)))
+        }
         if !summary.messages.isEmpty { facts.append(InspectionFact(label: "SEI", value: messageText)) }
         facts.append(InspectionFact(label: "bytes", value: "\(summary.byteCount)"))
         return facts
     }
 
     /// The problems, one line each.
-    public var problemLines: [String] {
+    package var problemLines: [String] {
         var lines = summary.problems.map(\.description)
         if summary.omittedProblemCount > 0 {
             lines.append("\(summary.omittedProblemCount) more that are not listed")
@@ -63,6 +66,12 @@ extension Inspection {
         }
         let tier = format.tier.map { ", \($0) tier" } ?? ""
         return "\(summary.codec), \(format.profile) profile, level \(format.level)\(tier)"
+    }
+
+    private func captureText(_ times: CaptureTimes) -> String {
+        let isComplete = times.count == summary.accessUnitCount
+        return "from \(times.first.iso8601) to \(times.last.iso8601), stated by "
+            + (isComplete ? "each picture" : "\(times.count) of \(summary.accessUnitCount) pictures")
     }
 
     private static func sizeText(_ format: StreamFormat) -> String {
@@ -99,9 +108,11 @@ extension Inspection {
                 " on average, varying from \(Quantity.decimal($0.lowerBound, 2)) to "
                     + "\(Quantity.decimal($0.upperBound, 2))"
             }
+            let gap = longestGap.map { " on average, with a gap of \(Quantity.decimal($0, 2)) s" }
+            let source = container == nil ? "the capture times" : "the container's times"
             let statement = stated.map { Quantity.decimal($0.framesPerSecond, 3) } ?? "none"
             return
-                "\(Quantity.decimal(rate, 2)) frames/s\(variation ?? ""), by the container's times; "
+                "\(Quantity.decimal(rate, 2)) frames/s\(variation ?? gap ?? ""), by \(source); "
                 + "the stream states \(statement)"
         }
         guard let rate = stated else {
@@ -200,9 +211,10 @@ extension Inspection.Container {
         let pictures =
             times.map { "pictures from \(Self.seconds($0.lowerBound)) to \(Self.seconds($0.upperBound)) s" }
             ?? "pictures without times"
+        let joined = timing.recordingCount > 1 ? ", in \(timing.recordingCount) joined recordings" : ""
         let hidden = hiddenCount > 0 ? ", \(hiddenCount) of them hidden by an edit list" : ""
         let others = others.isEmpty ? "" : "; also \(others.joined(separator: ", "))"
-        return "\(kind), \(pictures)\(hidden)\(others)"
+        return "\(kind), \(pictures)\(joined)\(hidden)\(others)"
     }
 
     private static func seconds(_ time: Duration) -> String {

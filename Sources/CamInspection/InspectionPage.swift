@@ -1,15 +1,16 @@
+import CamPlatform
 import Bitstream
 
 /// An inspection as a self-contained HTML page: it needs no network and no other file.
 ///
 /// Text from the stream or its name is escaped in the page, and the script gets only numbers.
-public struct InspectionPage {
+package struct InspectionPage {
     private let inspection: Inspection
     private let hasNominalRate: Bool
     private let rate: Double
 
     /// Creates the page of an inspection.
-    public init(_ inspection: Inspection) {
+    package init(_ inspection: Inspection) {
         self.inspection = inspection
         let nominal = inspection.framesPerSecond
         hasNominalRate = nominal != nil
@@ -17,7 +18,7 @@ public struct InspectionPage {
     }
 
     /// The page as HTML.
-    public var html: String {
+    package var html: String {
         """
         <!DOCTYPE html>
         <html lang="en">

@@ -2,12 +2,12 @@ import Bitstream
 import CamPlatform
 
 /// An inspection for programs, as one JSON object without the lists of units and frames, which may be long.
-public struct InspectionReport: Encodable, Sendable {
+package struct InspectionReport: Encodable, Sendable {
     private let inspection: Inspection
     private let hasHeaders: Bool
 
     /// - Parameter hasHeaders: whether the report includes the elements of the parameter sets.
-    public init(_ inspection: Inspection, hasHeaders: Bool) {
+    package init(_ inspection: Inspection, hasHeaders: Bool) {
         self.inspection = inspection
         self.hasHeaders = hasHeaders
     }
@@ -15,7 +15,8 @@ public struct InspectionReport: Encodable, Sendable {
     private enum Key: String, CodingKey {
         case file, container, framing, codec, profile, level, tier, width, height, codedWidth, codedHeight,
             sampleAspectRatio
-        case frameRate, frameRateNumerator, frameRateDenominator, chromaFormat, bitDepth, chromaBitDepth
+        case captureTimes, frameRate, frameRateNumerator, frameRateDenominator, chromaFormat, bitDepth,
+            chromaBitDepth
         case interlaced, color, duration, bitRate, peakBitRate
         case bytes, nalUnits, unitTypes, startCodes, lengths, accessUnits, secondFields, frameCount, idrs,
             keyframes
@@ -24,7 +25,7 @@ public struct InspectionReport: Encodable, Sendable {
     }
 
     /// Absent values are null, so the object always has all keys.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: Key.self)
         try encodeFormat(&values)
         try encodeCounts(&values)
@@ -43,7 +44,9 @@ public struct InspectionReport: Encodable, Sendable {
         let format = summary.format
         try values.encode(inspection.name, forKey: .file)
         try values.encode(
-            inspection.container.map { Container($0, variation: inspection.rateVariation) },
+            inspection.container.map {
+                Container($0, variation: inspection.rateVariation, longestGap: inspection.longestGap)
+            },
             forKey: .container)
         try values.encode(inspection.framing == .annexB ? "annexb" : "avcc", forKey: .framing)
         try values.encode(summary.codec.rawValue, forKey: .codec)
@@ -109,6 +112,7 @@ public struct InspectionReport: Encodable, Sendable {
             summary.messages.map {
                 Message(payloadType: $0.payloadType, name: $0.name, count: $0.count, text: $0.text)
             }, forKey: .sei)
+        try values.encode(summary.captureTimes.map(CaptureTimeRange.init), forKey: .captureTimes)
     }
 }
 
@@ -119,6 +123,8 @@ extension InspectionReport {
         let firstTime, lastTime: Double?
         /// Frames a second; nil if the rate is constant.
         let slowestRate, fastestRate: Double?
+        /// Seconds between two pictures at an otherwise constant rate; nil if no pictures are missing.
+        let longestGap: Double?
         let hiddenPictures: Int
         let others: [String]
         let sound: Sound?
@@ -126,7 +132,8 @@ extension InspectionReport {
         let startTime: String?
         let camera, program: String?
 
-        init(_ container: Inspection.Container, variation: ClosedRange<Double>?) {
+        init(_ container: Inspection.Container, variation: ClosedRange<Double>?, longestGap: Double?) {
+            self.longestGap = longestGap
             (slowestRate, fastestRate) = (variation?.lowerBound, variation?.upperBound)
             (hiddenPictures, others) = (container.hiddenCount, container.others)
             name = "\(container.kind)"
@@ -134,6 +141,17 @@ extension InspectionReport {
             firstTime = container.times.map { $0.lowerBound.inSeconds }
             lastTime = container.times.map { $0.upperBound.inSeconds }
             sound = container.sound.map(Sound.init)
+        }
+    }
+
+    private struct CaptureTimeRange: Encodable {
+        /// ISO 8601, in UTC.
+        let first, last: String
+        /// The number of pictures that state a time.
+        let count: Int
+
+        init(_ times: CaptureTimes) {
+            (first, last, count) = (times.first.iso8601, times.last.iso8601, times.count)
         }
     }
 
@@ -217,7 +235,7 @@ extension InspectionReport {
 
 extension NALUnitRecord {
     /// One JSON object on one line. It needs no escaping, because no text comes from the stream.
-    public var json: String {
+    package var json: String {
         var fields = ["\"offset\": \(offset)", "\"startCode\": \(prefixLength)", "\"size\": \(byteCount)"]
         if let header {
             fields += ["\"type\": \(header.nal_unit_type)", "\"name\": \"\(header.shortName)\""]
@@ -246,7 +264,7 @@ extension NALUnitRecord {
 
 extension PictureRecord {
     /// One JSON object on one line.
-    public var json: String {
+    package var json: String {
         "{\"type\": \"\(kind)\", \"offset\": \(offset), \"size\": \(byteCount), \"idr\": \(isIDR), "
             + "\"keyframe\": \(isKeyframe)\(isSecondField ? ", \"secondField\": true" : "")}"
     }

@@ -1,8 +1,9 @@
+import CamPlatform
 import Bitstream
 
 extension Inspection {
     /// The summary as text, without a trailing newline.
-    public var text: String {
+    package var text: String {
         var lines = ["\(name): \(headline)"]
         lines += facts.map { "  \(Self.padded($0.label, to: 16))\($0.value)" }
         let problems = problemLines
@@ -16,7 +17,7 @@ extension Inspection {
     }
 
     /// Every syntax element of each distinct parameter set, without a trailing newline.
-    public var headerText: String {
+    package var headerText: String {
         summary.parameterSets.map(\.text).joined(separator: "\n\n")
     }
 
@@ -48,11 +49,11 @@ extension ParameterSetRecord {
 
 extension NALUnitRecord {
     /// The columns of `line`.
-    public static let lineHeading = "    offset  start      size  type"
+    package static let lineHeading = "    offset  start      size  type"
 
     /// One line: offset, start code, size, type with its number, `nal_ref_idc` or layer and temporal id,
     /// slice type, numbers of the picture, and problems.
-    public var line: String {
+    package var line: String {
         var parts: [String] = []
         if let header {
             parts.append("\(header.nal_unit_type) \(header.shortName)")

@@ -5,11 +5,11 @@ import Glibc
 /// A listening stream socket, which closes with its owner. Never blocks.
 ///
 /// Use it in one thread at a time.
-public struct Listener: ~Copyable, Sendable {
+package struct Listener: ~Copyable, Sendable {
     /// Readable when a client connects; the listener closes it.
-    public var descriptor: Int32 { socket.descriptor }
+    package var descriptor: Int32 { socket.descriptor }
     /// The address on which it listens, with the port that the system chose if none was given.
-    public let address: ResolvedAddress
+    package let address: ResolvedAddress
 
     private let socket: Socket
     /// The most connections waiting to be accepted.
@@ -17,7 +17,7 @@ public struct Listener: ~Copyable, Sendable {
 
     /// Listens on the first of the host's addresses that is available. IPv6's unspecified address, `[::]`,
     /// also accepts IPv4.
-    public init(_ address: SocketAddress) throws(NetworkError) {
+    package init(_ address: SocketAddress) throws(NetworkError) {
         var failure = NetworkError(.notListening(errno: EADDRNOTAVAIL), address: "\(address)")
         for resolved in try ResolvedAddress.addresses(of: address, isListening: true) {
             do throws(NetworkError) {
@@ -50,23 +50,23 @@ public struct Listener: ~Copyable, Sendable {
     }
 
     /// The result of accepting.
-    public enum Acceptance: ~Copyable, Sendable {
+    package enum Acceptance: ~Copyable, Sendable {
         case connection(Socket, peer: ResolvedAddress)
         /// No client is waiting.
-        case nobody
+        case noneWaiting
         /// A client waits, but the system has no descriptor or memory for the connection.
         case exhausted(errno: Int32)
     }
 
     /// Accepts the next connection.
-    public func accept() -> Acceptance {
+    package func accept() -> Acceptance {
         var failure: Int32 = 0
         for _ in 0..<Self.backlog {
             var result: Int32 = -1
             let peer = ResolvedAddress { result = network_accept(descriptor, $0, $1) }
             if result >= 0 { return .connection(Socket(descriptor: result), peer: peer) }
             switch -result {
-            case EAGAIN: return .nobody
+            case EAGAIN: return .noneWaiting
             case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted(errno: -result)
             // A connection that broke before it was accepted reports its error here (accept(2)).
             default: failure = -result
@@ -82,22 +82,22 @@ public struct Listener: ~Copyable, Sendable {
 /// A listening UNIX socket in the file system. Its name is removed when it is destroyed.
 ///
 /// Use it in one thread at a time.
-public struct PathListener: ~Copyable, Sendable {
+package struct PathListener: ~Copyable, Sendable {
     /// Accepts the connections.
-    public let listener: Listener
+    package let listener: Listener
     /// The socket's path.
-    public let path: String
+    package let path: String
     private let identity: (device: dev_t, inode: ino_t)
 
     /// Creates the socket. Replaces the stale socket of an ended program, but no other file, and does not
     /// follow links of other users.
     /// - Parameter mode: the permissions of the socket, of which connecting requires write permission; by
     ///   default, only programs of the owner may connect.
-    public init(path: String, mode: mode_t = 0o600) throws(NetworkError) {
-        try self.init(path: path, mode: mode, changeMode: { chmod($0, $1) })
+    package init(path: String, mode: mode_t = 0o600) throws(NetworkError) {
+        try self.init(path: path, mode: mode, changeMode: { chmod($0, $1) == 0 ? 0 : errno })
     }
 
-    /// - Parameter changeMode: chmod(2).
+    /// - Parameter changeMode: chmod(2); returns 0, or errno.
     init(
         path: String, mode: mode_t, changeMode: (String, mode_t) -> Int32
     ) throws(NetworkError) {
@@ -132,7 +132,7 @@ public struct PathListener: ~Copyable, Sendable {
     }
 
     /// Rejects a path that no socket can have, without accessing the file system.
-    public static func refuseUnusable(_ path: String) throws(NetworkError) { _ = try address(path) }
+    package static func refuseUnusable(_ path: String) throws(NetworkError) { _ = try address(path) }
 
     private static func address(_ path: String) throws(NetworkError) -> ResolvedAddress {
         guard let address = ResolvedAddress(path: path) else { throw NetworkError(.badPath, address: path) }
@@ -175,8 +175,8 @@ public struct PathListener: ~Copyable, Sendable {
         guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK,
             status.st_uid == geteuid()
         else { throw NetworkError(.notMade(errno: ENOENT), address: path) }
-        if status.st_mode & 0o777 != mode, change("/proc/self/fd/\(descriptor)", mode) != 0 {
-            let code = errno
+        let code = status.st_mode & 0o777 == mode ? 0 : change("/proc/self/fd/\(descriptor)", mode)
+        guard code == 0 else {
             // Without a listener, nothing would remove the name later.
             location.unlink()
             throw NetworkError(.notMade(errno: code), address: path)

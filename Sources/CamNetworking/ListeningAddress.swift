@@ -1,14 +1,14 @@
 import Glibc
 
 /// The address to which receivers connect: a host and a port, or a UNIX socket with permissions.
-public enum ListeningAddress: Sendable, Hashable, CustomStringConvertible {
+package enum ListeningAddress: Sendable, Hashable, CustomStringConvertible {
     case tcp(SocketAddress)
     case path(String, mode: mode_t)
 
     private static let scheme = "unix:"
 
     /// Reads `[HOST:]PORT`, `HOST`, `unix:PATH` and `unix:PATH,mode=660`. Nil for anything else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let rest = text.dropFirst(Self.scheme.count)
         guard text.hasPrefix(Self.scheme), !rest.allSatisfy(\.isNumber) || rest.isEmpty else {
             guard let address = SocketAddress(text) else { return nil }
@@ -21,20 +21,20 @@ public enum ListeningAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Why a text is not a valid UNIX socket, with the next step; nil for a text that does not begin like
     /// one.
-    public static func complaint(about text: String) -> String? {
+    package static func complaint(about text: String) -> String? {
         guard text.hasPrefix(scheme), ListeningAddress(text) == nil else { return nil }
         return SocketFile.complaint(about: text.dropFirst(scheme.count), scheme: scheme)
     }
 
     /// Whether only programs of this machine can connect, judging by the address.
-    public var isLoopback: Bool {
+    package var isLoopback: Bool {
         switch self {
         case .tcp(let address): address.isLoopback
         case .path: true
         }
     }
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .tcp(let address): address.description
         case .path(let path, _): Self.scheme + path
@@ -45,17 +45,17 @@ public enum ListeningAddress: Sendable, Hashable, CustomStringConvertible {
 // MARK: UNIX sockets in the file system
 
 /// A UNIX socket in the file system, with permissions: `/run/camrec/door/live,mode=660`.
-public struct SocketFile: Sendable, Hashable {
+package struct SocketFile: Sendable, Hashable {
     /// The path of the socket.
-    public let path: String
+    package let path: String
     /// Its permissions. Connecting requires write permission.
-    public let mode: mode_t
+    package let mode: mode_t
 
     /// The default: only programs of the owner may connect.
     private static let usualMode: mode_t = 0o600
 
     /// Reads `PATH` or `PATH,mode=660`. Nil for anything else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: ",mode=", omittingEmptySubsequences: false)
         guard let path = parts.first, !path.isEmpty, parts.count <= 2, !path.contains(","),
             !path.hasPrefix("@")
@@ -84,7 +84,7 @@ public struct SocketFile: Sendable, Hashable {
     }
 
     /// Why a text is not a socket, with the next step; nil if it is a socket.
-    public static func complaint(about text: String) -> String? {
+    package static func complaint(about text: String) -> String? {
         SocketFile(text) == nil ? complaint(about: text, scheme: "") : nil
     }
 }

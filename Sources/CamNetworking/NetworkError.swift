@@ -12,7 +12,7 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
         case notConnected(errno: Int32)
         /// The peer did not answer in time.
         case timedOut(after: Duration)
-        /// The interruption was raised.
+        /// The cancellation was raised.
         case interrupted
         /// A UNIX socket could not be created.
         case notMade(errno: Int32)
@@ -60,10 +60,10 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
     /// The cause.
     public let kind: Kind
     /// The address or path.
-    public let address: String
+    package let address: String
 
     /// Creates the error of an address or path.
-    public init(_ kind: Kind, address: String) {
+    package init(_ kind: Kind, address: String) {
         self.kind = kind
         self.address = address
     }
@@ -146,7 +146,7 @@ public struct NetworkError: Error, Sendable, Equatable, CustomStringConvertible 
     }
 
     /// The description without the name prefix, for messages that begin with `name`.
-    public func description(after name: String) -> String {
+    package func description(after name: String) -> String {
         description.hasPrefix("\(name): ") ? String(description.dropFirst(name.count + 2)) : description
     }
 

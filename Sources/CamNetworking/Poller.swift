@@ -6,27 +6,32 @@ import Glibc
 ///
 /// Descriptors are watched edge-triggered: each is reported once when it becomes readable or writable, and
 /// again only after it was found empty or full. Waiting allocates nothing.
-public struct Poller: ~Copyable {
+package struct Poller: ~Copyable {
     private let descriptor: Int32
     private let events: UnsafeMutableBufferPointer<epoll_event>
+    /// Whether the system refuses to watch another descriptor. Only tests set it.
+    private let refuses: (@Sendable () -> Bool)?
 
     /// What happened to a descriptor.
-    public struct Readiness: OptionSet, Sendable {
-        public let rawValue: UInt32
-        public init(rawValue: UInt32) { self.rawValue = rawValue }
+    package struct Readiness: OptionSet, Sendable {
+        package let rawValue: UInt32
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
 
         /// Data can be read, or a connection accepted.
-        public static let readable = Readiness(rawValue: UInt32(NETWORK_EPOLL_IN))
+        package static let readable = Readiness(rawValue: UInt32(NETWORK_EPOLL_IN))
         /// Data can be written.
-        public static let writable = Readiness(rawValue: UInt32(NETWORK_EPOLL_OUT))
+        package static let writable = Readiness(rawValue: UInt32(NETWORK_EPOLL_OUT))
         /// The peer has stopped sending, but may still receive. Always watched for.
-        public static let ended = Readiness(rawValue: UInt32(NETWORK_EPOLL_END))
+        package static let ended = Readiness(rawValue: UInt32(NETWORK_EPOLL_END))
         /// The connection is over. Always watched for.
-        public static let hungUp = Readiness(rawValue: UInt32(NETWORK_EPOLL_HANG_UP))
+        package static let hungUp = Readiness(rawValue: UInt32(NETWORK_EPOLL_HANG_UP))
     }
 
     /// Creates a poller that watches nothing.
-    public init() throws(NetworkError) {
+    package init() throws(NetworkError) { try self.init(refuses: nil) }
+
+    package init(refuses: (@Sendable () -> Bool)?) throws(NetworkError) {
+        self.refuses = refuses
         let result = network_epoll()
         guard result >= 0 else { throw NetworkError(.noResources(errno: -result), address: "epoll") }
         descriptor = result
@@ -41,16 +46,17 @@ public struct Poller: ~Copyable {
     /// Watches a descriptor, or changes the events to watch for.
     /// - Parameter token: identifies the descriptor in `wait`.
     /// - Returns: false if the system lacks memory.
-    public func watch(_ watched: Int32, for readiness: Readiness, token: UInt64) -> Bool {
+    package func watch(_ watched: Int32, for readiness: Readiness, token: UInt64) -> Bool {
+        if let refuses, refuses() { return false }
         let wanted = readiness.rawValue | Readiness([.ended, .hungUp]).rawValue | NETWORK_EPOLL_EDGE
         return network_epoll_set(descriptor, watched, wanted, token) == 0
     }
 
     /// Stops watching a descriptor; call it before the descriptor is closed.
-    public func forget(_ watched: Int32) { _ = network_epoll_set(descriptor, watched, 0, 0) }
+    package func forget(_ watched: Int32) { _ = network_epoll_set(descriptor, watched, 0, 0) }
 
     /// Waits for events until the deadline, and reports them. May also return early without events.
-    public func wait(until deadline: Instant?, _ body: (_ token: UInt64, Readiness) -> Void) {
+    package func wait(until deadline: Instant?, _ body: (_ token: UInt64, Readiness) -> Void) {
         let timeout = deadline.map { max(0, ($0 - .now).inNanoseconds) } ?? -1
         let count = network_epoll_wait(descriptor, events.baseAddress, Int32(events.count), timeout)
         for index in 0..<max(0, Int(count)) {
@@ -62,12 +68,12 @@ public struct Poller: ~Copyable {
 // MARK: Waking a thread
 
 /// Wakes a thread that waits in a `Poller`, with an eventfd.
-public final class WakeUp: Sendable {
+package final class EventFD: Sendable {
     /// Readable from `wake` to `sleep`.
-    public let descriptor: Int32
+    package let descriptor: Int32
 
     /// Creates an idle wake-up.
-    public init() throws(NetworkError) {
+    package init() throws(NetworkError) {
         let result = network_eventfd()
         guard result >= 0 else { throw NetworkError(.noResources(errno: -result), address: "eventfd") }
         descriptor = result
@@ -76,8 +82,8 @@ public final class WakeUp: Sendable {
     deinit { close(descriptor) }
 
     /// Wakes the thread. Safe in any thread; never blocks.
-    public func wake() { network_wake(descriptor) }
+    package func wake() { network_wake(descriptor) }
 
     /// Clears the wake-up, because the thread is awake.
-    public func sleep() { network_sleep(descriptor) }
+    package func sleep() { network_sleep(descriptor) }
 }

@@ -7,17 +7,17 @@ import CamPlatform
 ///
 /// The thread ends once the user's end of the socket is closed and everything is sent, and then closes the
 /// relay's end.
-public final class Relay: @unchecked Sendable {
+package final class Relay: @unchecked Sendable {
     // Safe to share: all mutable state is accessed with the monitor's lock held, or is atomic.
     private let monitor = Monitor()
     private var reason: Failure?
     private let confirmed = Atomic<Int>(0)
     /// Whether data that the peer has not confirmed before a failure is certainly lost; otherwise it may have
     /// arrived.
-    public let unconfirmedIsLost: Bool
+    package let unconfirmedIsLost: Bool
 
     /// The failure of a peer.
-    public enum Failure: Error, Sendable, Equatable {
+    package enum Failure: Error, Sendable, Equatable {
         /// The peer closed the connection.
         case closed
         case broken(errno: Int32)
@@ -28,7 +28,7 @@ public final class Relay: @unchecked Sendable {
     }
 
     /// Passes on data from the socket until its other end is closed or the work is interrupted.
-    public typealias Work = @Sendable (borrowing Socket, Relay) throws(Failure) -> Void
+    package typealias Work = @Sendable (borrowing Socket, Relay) throws(Failure) -> Void
 
     private init(unconfirmedIsLost: Bool) { self.unconfirmedIsLost = unconfirmedIsLost }
 
@@ -36,7 +36,7 @@ public final class Relay: @unchecked Sendable {
     /// - Parameter unconfirmedIsLost: whether data that the peer has not confirmed before a failure is
     ///   certainly lost.
     /// - Returns: the relay, and the socket for the stream.
-    public static func start(
+    package static func start(
         unconfirmedIsLost: Bool = true, _ work: @escaping Work
     ) throws(NetworkError) -> Started {
         try Socket.Pair().split { (near, far) throws(NetworkError) in
@@ -51,12 +51,12 @@ public final class Relay: @unchecked Sendable {
     }
 
     /// A running relay, with the socket for the stream.
-    public struct Started: ~Copyable {
+    package struct Started: ~Copyable {
         fileprivate let socket: Socket
-        public let relay: Relay
+        package let relay: Relay
 
         /// Returns the socket for the stream.
-        public consuming func takeSocket() -> Socket { socket }
+        package consuming func takeSocket() -> Socket { socket }
     }
 
     private func run(_ end: FarEnd, _ work: Work) {
@@ -69,13 +69,13 @@ public final class Relay: @unchecked Sendable {
     }
 
     /// Why the peer failed; nil if it has not failed.
-    public var failure: Failure? { monitor.withLock { reason } }
+    package var failure: Failure? { monitor.withLock { reason } }
 
     /// The number of bytes that the peer is known to have received.
-    public var confirmedByteCount: Int { confirmed.load(ordering: .relaxed) }
+    package var confirmedByteCount: Int { confirmed.load(ordering: .relaxed) }
 
     /// Sets the number of bytes that the peer has received. For the work of the relay.
-    public func noteConfirmed(_ count: Int) { confirmed.store(count, ordering: .relaxed) }
+    package func noteConfirmed(_ count: Int) { confirmed.store(count, ordering: .relaxed) }
 }
 
 /// The end of the socket that the relay uses. It closes after the work.

@@ -3,7 +3,7 @@ import CamPlatform
 import Glibc
 
 /// A system address: IPv4, IPv6 or a UNIX socket.
-public struct ResolvedAddress: Sendable, CustomStringConvertible {
+package struct ResolvedAddress: Sendable, CustomStringConvertible {
     private var storage = sockaddr_storage()
     private var length: socklen_t
 
@@ -88,7 +88,7 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
     var family: Int32 { Int32(storage.ss_family) }
 
     /// Whether only this machine can reach it: 127.0.0.0/8, ::1, a UNIX socket.
-    public var isLoopback: Bool {
+    package var isLoopback: Bool {
         switch family {
         case AF_INET: return bytes(at: MemoryLayout.offset(of: \sockaddr_in.sin_addr), count: 4).first == 127
         case AF_INET6:
@@ -112,7 +112,7 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
 
     /// Identifies connections that count together: those from an IPv4 address, or from the /64 network of an
     /// IPv6 address. Nil for this machine, because all clients of a tunnel have the same address.
-    public var origin: UInt64? {
+    package var origin: UInt64? {
         guard !isLoopback else { return nil }
         switch family {
         case AF_INET:
@@ -131,7 +131,7 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
     }
 
     /// `127.0.0.1:9982`, `[::1]:9982`; an IPv4 peer of an IPv6 socket is shown as IPv4.
-    public var description: String {
+    package var description: String {
         guard family != AF_UNIX else { return "local" }
         var (host, service) = (
             [CChar](repeating: 0, count: Int(NI_MAXHOST)), [CChar](repeating: 0, count: Int(NI_MAXSERV))
@@ -159,15 +159,15 @@ public struct ResolvedAddress: Sendable, CustomStringConvertible {
 final class NameLookup: @unchecked Sendable {
     // Safe to share: the result is accessed with the monitor's lock held.
     private let monitor = Monitor()
-    private let wakeUp: WakeUp
+    private let wakeUp: EventFD
     private var found: Result<[ResolvedAddress], NetworkError>?
 
-    private init() throws(NetworkError) { wakeUp = try WakeUp() }
+    private init() throws(NetworkError) { wakeUp = try EventFD() }
 
     /// Returns the addresses of a host to connect to.
-    /// - Parameter interruption: ends the wait.
+    /// - Parameter cancellation: ends the wait.
     static func addresses(
-        of address: SocketAddress, interruption: Interruption
+        of address: SocketAddress, cancellation: CancellationFlag
     ) throws(NetworkError) -> [ResolvedAddress] {
         if let numeric = try? ResolvedAddress.addresses(of: address, isListening: false, isNumeric: true) {
             return numeric
@@ -178,7 +178,7 @@ final class NameLookup: @unchecked Sendable {
         }
         // The thread outlives an interrupted wait, and ends after the lookup.
         thread.detach()
-        _ = interruption.wait(for: lookup.wakeUp.descriptor)
+        _ = cancellation.wait(for: lookup.wakeUp.descriptor)
         guard let found = lookup.monitor.withLock({ lookup.found }) else {
             throw NetworkError(.interrupted, address: "\(address)")
         }

@@ -5,12 +5,12 @@ import Glibc
 /// A connected stream socket, which closes with its owner. Never blocks, and never raises SIGPIPE.
 ///
 /// Use it in one thread at a time.
-public struct Socket: ~Copyable, Sendable {
+package struct Socket: ~Copyable, Sendable {
     /// For polling; the owner closes it.
-    public let descriptor: Int32
+    package let descriptor: Int32
 
     /// Takes ownership of a connected descriptor, which the socket closes.
-    public init(adopting descriptor: Int32) {
+    package init(adopting descriptor: Int32) {
         self.descriptor = descriptor
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     }
@@ -21,18 +21,18 @@ public struct Socket: ~Copyable, Sendable {
     deinit { close(descriptor) }
 
     /// Returns a second owner of the connection; nil if the system has no descriptors left.
-    public func duplicate() -> Socket? {
+    package func duplicate() -> Socket? {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         return copy < 0 ? nil : Socket(descriptor: copy)
     }
 
     /// Two sockets connected to each other.
-    public struct Pair: ~Copyable {
+    package struct Pair: ~Copyable {
         private let first: Socket
         private let second: Socket
 
         /// Creates the sockets.
-        public init() throws(NetworkError) {
+        package init() throws(NetworkError) {
             var ends: (Int32, Int32) = (-1, -1)
             let result = withUnsafeMutablePointer(to: &ends) {
                 $0.withMemoryRebound(to: Int32.self, capacity: 2) { network_pair($0) }
@@ -43,7 +43,7 @@ public struct Socket: ~Copyable, Sendable {
         }
 
         /// Passes both sockets on.
-        public consuming func split<Result: ~Copyable, Failure: Error>(
+        package consuming func split<Result: ~Copyable, Failure: Error>(
             _ body: (consuming Socket, consuming Socket) throws(Failure) -> Result
         ) throws(Failure) -> Result {
             try body(first, second)
@@ -51,7 +51,7 @@ public struct Socket: ~Copyable, Sendable {
     }
 
     /// The result of sending.
-    public enum Sending: Sendable, Equatable {
+    package enum Sending: Sendable, Equatable {
         /// The system accepted this many bytes, at least one.
         case sent(Int)
         /// The system has no room for more bytes now.
@@ -62,7 +62,7 @@ public struct Socket: ~Copyable, Sendable {
     }
 
     /// The result of receiving.
-    public enum Receiving: Sendable, Equatable {
+    package enum Receiving: Sendable, Equatable {
         /// This many bytes, at least one.
         case received(Int)
         case nothing
@@ -72,12 +72,12 @@ public struct Socket: ~Copyable, Sendable {
     }
 
     /// Sends as many of the bytes as the system accepts. Precondition: at least one byte.
-    public func send(_ bytes: UnsafeRawBufferPointer) -> Sending {
+    package func send(_ bytes: UnsafeRawBufferPointer) -> Sending {
         Sending(network_send(descriptor, bytes.baseAddress, bytes.count))
     }
 
     /// Reads available bytes into the buffer. Precondition: room for at least one byte.
-    public func receive(into room: UnsafeMutableRawBufferPointer) -> Receiving {
+    package func receive(into room: UnsafeMutableRawBufferPointer) -> Receiving {
         Receiving(network_receive(descriptor, room.baseAddress, room.count))
     }
 
@@ -85,7 +85,7 @@ public struct Socket: ~Copyable, Sendable {
     /// lost (RFC 1122, 4.2.2.13).
     /// - Returns: errno if the connection is broken, which the system reports only once.
     @discardableResult
-    public func discardReceived() -> Int32? {
+    package func discardReceived() -> Int32? {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { room in
             for _ in 0..<64 {
                 switch receive(into: room) {
@@ -99,17 +99,17 @@ public struct Socket: ~Copyable, Sendable {
     }
 
     /// Ends the stream to the peer. Sent bytes still arrive.
-    public func shutDownWriting() { _ = network_shut_down_writing(descriptor) }
+    package func shutDownWriting() { _ = network_shut_down_writing(descriptor) }
 
     /// The error of a broken connection, as errno; nil if it is not broken.
-    public func takeError() -> Int32? {
+    package func takeError() -> Int32? {
         let code = network_pending_error(descriptor)
         return code == 0 ? nil : code
     }
 
     /// Bytes sent that the peer's system has not acknowledged yet, even after the connection is broken; 0 if
     /// unknown.
-    public var unconfirmedByteCount: Int { max(0, Int(network_unconfirmed(descriptor))) }
+    package var unconfirmedByteCount: Int { max(0, Int(network_unconfirmed(descriptor))) }
 
     /// Prepares a TCP connection for a live stream; no effect on other sockets.
     ///
@@ -120,7 +120,7 @@ public struct Socket: ~Copyable, Sendable {
     /// probes, decides (tcp(7)); several probes fit into it, so losing one does no harm.
     /// - Parameter patience: the time after which the sender gives up a peer that reads nothing, in whole
     ///   seconds.
-    public func prepareForStreaming(patience: Duration) {
+    package func prepareForStreaming(patience: Duration) {
         let seconds = Int32(clamping: max(1, patience.components.seconds))
         set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
         set(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, 128 << 10)
@@ -165,13 +165,13 @@ extension Socket {
     /// Connects, trying each of the host's addresses in turn.
     /// - Parameters:
     ///   - timeout: for all addresses together, not including the name service.
-    ///   - interruption: ends the wait, also for the name service.
-    public static func connect(
-        to address: SocketAddress, timeout: Duration, interruption: Interruption? = nil
+    ///   - cancellation: ends the wait, also for the name service.
+    package static func connect(
+        to address: SocketAddress, timeout: Duration, cancellation: CancellationFlag? = nil
     ) throws(NetworkError) -> Socket {
         let addresses =
-            if let interruption {
-                try NameLookup.addresses(of: address, interruption: interruption)
+            if let cancellation {
+                try NameLookup.addresses(of: address, cancellation: cancellation)
             } else {
                 try ResolvedAddress.addresses(of: address, isListening: false)
             }
@@ -181,7 +181,7 @@ extension Socket {
             do throws(NetworkError) {
                 return try connect(
                     to: resolved, name: "\(address)", deadline: deadline, timeout: timeout,
-                    interruption: interruption)
+                    cancellation: cancellation)
             } catch {
                 failure = error
                 if case .interrupted = error.kind { throw error }
@@ -191,24 +191,24 @@ extension Socket {
     }
 
     /// Connects to a UNIX socket.
-    public static func connect(path: String) throws(NetworkError) -> Socket {
+    package static func connect(path: String) throws(NetworkError) -> Socket {
         guard let address = ResolvedAddress(path: path) else { throw NetworkError(.badPath, address: path) }
         let second = Duration.seconds(1)
         return try connect(
             to: address, name: path, deadline: .now + second, timeout: second,
-            interruption: nil)
+            cancellation: nil)
     }
 
     private static func connect(
         to address: ResolvedAddress, name: String, deadline: Instant, timeout: Duration,
-        interruption: Interruption?
+        cancellation: CancellationFlag?
     ) throws(NetworkError) -> Socket {
         let socket = try Socket(family: address.family)
         let result = address.withSocketAddress { network_connect(socket.descriptor, $0, $1) }
         if result == 0 { return socket }
         // EAGAIN: a UNIX socket's backlog is full.
         guard result == -EINPROGRESS else { throw NetworkError(.notConnected(errno: -result), address: name) }
-        switch Wake.wait(for: socket.descriptor, POLLOUT, unless: interruption, until: deadline) {
+        switch WaitResult.wait(for: socket.descriptor, POLLOUT, unless: cancellation, until: deadline) {
         case .interrupted: throw NetworkError(.interrupted, address: name)
         case .due: throw NetworkError(.timedOut(after: timeout), address: name)
         case .ready, .otherReady: break
@@ -227,20 +227,20 @@ extension Socket {
     /// Waits until data can be read, or the stream has ended.
     /// - Parameter deadline: nil waits forever.
     /// - Returns: false if the deadline passed first.
-    public func waitUntilReadable(until deadline: Instant? = nil) -> Bool {
-        Wake.wait(for: descriptor, unless: nil, until: deadline) == .ready
+    package func waitUntilReadable(until deadline: Instant? = nil) -> Bool {
+        WaitResult.wait(for: descriptor, unless: nil, until: deadline) == .ready
     }
 }
 
 // MARK: Datagrams
 
 /// The UNIX datagram socket of another process, which receives whole messages. Safe in any thread.
-public struct DatagramAddress: Sendable {
+package struct DatagramAddress: Sendable {
     private let address: ResolvedAddress
 
     /// - Parameter text: an absolute path, or `@` and a name in the abstract namespace (unix(7)). Nil for
     ///   anything else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let resolved =
             text.hasPrefix("@")
             ? ResolvedAddress(abstractName: String(text.dropFirst()))
@@ -251,7 +251,7 @@ public struct DatagramAddress: Sendable {
 
     /// Sends a message, or drops it if it cannot be delivered.
     /// - Parameter patience: how long to wait for room in a full queue.
-    public func send(_ message: String, patience: Duration) {
+    package func send(_ message: String, patience: Duration) {
         let descriptor = network_datagram_socket(AF_UNIX)
         guard descriptor >= 0 else { return }
         let socket = Socket(descriptor: descriptor)
@@ -260,7 +260,7 @@ public struct DatagramAddress: Sendable {
         var message = message
         message.withUTF8 { bytes in
             guard socket.send(UnsafeRawBufferPointer(bytes)) == .full else { return }
-            _ = Wake.wait(for: socket.descriptor, POLLOUT, unless: nil, until: .now + patience)
+            _ = WaitResult.wait(for: socket.descriptor, POLLOUT, unless: nil, until: .now + patience)
             _ = socket.send(UnsafeRawBufferPointer(bytes))
         }
     }

@@ -1,24 +1,24 @@
 /// A host and a port, as people write them: `9982`, `camera:9982`, `[::]:9982`, `tcp://192.168.1.100:9982`.
-public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
+package struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     /// The port if none is given.
-    public static let defaultPort: UInt16 = 9982
+    package static let defaultPort: UInt16 = 9982
     /// The default host: only this machine.
-    public static let defaultHost = "127.0.0.1"
+    package static let defaultHost = "127.0.0.1"
 
     /// A name or a numeric address; IPv6 without brackets.
-    public let host: String
+    package let host: String
     /// For a listening socket, 0 leaves the choice to the system.
-    public let port: UInt16
+    package let port: UInt16
 
     /// A host and a port.
-    public init(host: String = Self.defaultHost, port: UInt16 = Self.defaultPort) {
+    package init(host: String = Self.defaultHost, port: UInt16 = Self.defaultPort) {
         self.host = host
         self.port = port
     }
 
     /// Reads `[HOST:]PORT` or `HOST`; an IPv6 address is in brackets. Digits alone are a port. Nil for
     /// anything else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         if Self.isNumber(text[...]) {
             guard let port = UInt16(text) else { return nil }
             self.init(port: port)
@@ -37,7 +37,7 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Reads `SCHEME://[HOST:]PORT` or `SCHEME://HOST`. Nil for anything else.
-    public init?(url: String, scheme: String) {
+    package init?(url: String, scheme: String) {
         let prefix = "\(scheme)://"
         guard url.hasPrefix(prefix) else { return nil }
         var text = url.dropFirst(prefix.count)
@@ -93,10 +93,10 @@ public struct SocketAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether the host is this machine by a name or address that no other machine has: `localhost`,
     /// 127.0.0.0/8, `::1`. Other names are not looked up.
-    public var isLoopback: Bool {
+    package var isLoopback: Bool {
         let addresses = try? ResolvedAddress.addresses(of: self, isListening: true, isNumeric: true)
         return addresses?.first?.isLoopback ?? (host.lowercased() == "localhost")
     }
 
-    public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -1,8 +1,8 @@
 /// The destination of a transport stream: `srt://HOST:PORT[?OPTIONS]` or `udp://HOST:PORT[?OPTIONS]`, with
 /// options of libavformat.
-public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
+package struct StreamURL: Sendable, Hashable, CustomStringConvertible {
     /// The protocol. The raw value is the scheme of the URL.
-    public enum Transport: String, Sendable, CaseIterable {
+    package enum Transport: String, Sendable, CaseIterable {
         /// Secure Reliable Transport: retransmits lost packets, and may encrypt the stream.
         case srt
         /// Datagrams to one receiver or a group, which do not confirm them.
@@ -10,9 +10,9 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The protocol.
-    public let transport: Transport
+    package let transport: Transport
     /// The receiver.
-    public let receiver: SocketAddress
+    package let receiver: SocketAddress
     /// The options after the question mark. May contain passwords.
     private let options: [Substring]
 
@@ -20,7 +20,7 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
     private static let packetSize = 1316
 
     /// Reads a URL, which must have a port.
-    public init(_ text: String) throws(AddressFlaw) {
+    package init(_ text: String) throws(AddressFlaw) {
         guard let colon = text.firstRange(of: "://"),
             let transport = Transport(rawValue: text[..<colon.lowerBound].lowercased())
         else { throw .otherScheme }
@@ -66,7 +66,7 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The URL for libavformat, without the passphrase.
-    public var complete: String {
+    package var complete: String {
         // libavformat would decode a + in the passphrase as a space.
         var options = options.filter { !$0.hasPrefix(Self.passphrase) }
         for (name, value) in defaults where !options.contains(where: { $0.hasPrefix("\(name)=") }) {
@@ -85,14 +85,14 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// How long the end of the stream may take to arrive; nil if arrival is not confirmed.
-    public var linger: Duration? {
+    package var linger: Duration? {
         let seconds = number("linger") ?? defaults.first { $0.0 == "linger" }?.1 ?? 0
         return seconds > 0 ? .seconds(seconds) : nil
     }
 
     /// How long the receiver delays the stream: the latency of SRT. A longer latency set at the receiver wins
     /// (SRT handshake, TSBPD delay), but is not known here. Zero if there is no delay.
-    public var latency: Duration {
+    package var latency: Duration {
         guard transport == .srt, !options.contains("transtype=file"), number("tsbpd") != 0 else {
             return .zero
         }
@@ -113,7 +113,7 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
 
     /// Removes the options of the URL from a text of libavformat; returns an empty text if a secret would
     /// remain.
-    public func concealing(_ text: String) -> String {
+    package func concealing(_ text: String) -> String {
         var text = text.replacing(complete, with: place)
         if let givenPassphrase, text.contains(givenPassphrase) { return "" }
         for option in options {
@@ -124,19 +124,19 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The passphrase in the URL; nil if there is none.
-    public var givenPassphrase: String? {
+    package var givenPassphrase: String? {
         options.first { $0.hasPrefix(Self.passphrase) && $0 != Self.passphrase }
             .flatMap { PercentEncoding.decoded($0.dropFirst(Self.passphrase.count)) }
     }
 
     /// The lengths that SRT accepts, in bytes (SRTO_PASSPHRASE).
-    public static let passphraseLengths = 10...79
+    package static let passphraseLengths = 10...79
 
     /// Whether the URL may have a secret: a passphrase, or a stream ID with more than the name of the stream.
-    public var hasSecret: Bool { givenPassphrase != nil || hasSecretInStreamID }
+    package var hasSecret: Bool { givenPassphrase != nil || hasSecretInStreamID }
 
     /// Whether the stream ID has more than the name and the purpose of the stream.
-    public var hasSecretInStreamID: Bool {
+    package var hasSecretInStreamID: Bool {
         guard let id = streamID, let name = streamName else { return streamID != nil }
         guard id != name, let start = Self.accessControl.first(where: id.hasPrefix) else { return id != name }
         return !id.dropFirst(start.count).split(separator: ",").allSatisfy { part in
@@ -145,10 +145,10 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether a passphrase encrypts the stream.
-    public var isEncrypted: Bool { wantsPassphrase || givenPassphrase != nil }
+    package var isEncrypted: Bool { wantsPassphrase || givenPassphrase != nil }
 
     /// Whether the stream is encrypted with a passphrase that is not in the URL.
-    public var wantsPassphrase: Bool { options.contains { $0 == Self.passphrase } }
+    package var wantsPassphrase: Bool { options.contains { $0 == Self.passphrase } }
 
     /// The beginning of a stream ID in the syntax of SRT (SRT Access Control Guidelines, 1), perhaps with an
     /// escape.
@@ -165,7 +165,7 @@ public struct StreamURL: Sendable, Hashable, CustomStringConvertible {
 
     /// The URL with the name of the stream, because several streams may go to one server, and without other
     /// options.
-    public var description: String { streamName.map { "\(place)?streamid=\($0)" } ?? place }
+    package var description: String { streamName.map { "\(place)?streamid=\($0)" } ?? place }
 
     /// The part of the stream ID that is not secret: the resource in the syntax of SRT (SRT Access Control
     /// Guidelines, 2), the text before user and password in the syntax of MediaMTX, or a plain word.
@@ -227,7 +227,7 @@ extension StreamURL.Transport {
 // MARK: Flaws
 
 /// Why a URL cannot be an output. The description does not quote text that may be a password.
-public enum AddressFlaw: Error, Equatable, CustomStringConvertible {
+package enum AddressFlaw: Error, Equatable, CustomStringConvertible {
     /// The URL begins with another scheme.
     case otherScheme
     /// The URL has a space or a character that must be escaped.
@@ -249,7 +249,7 @@ public enum AddressFlaw: Error, Equatable, CustomStringConvertible {
     /// An option has an invalid value.
     case value(option: String)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .otherScheme: "it begins with another scheme"
         case .strayCharacter: "it has a space or another character that must be escaped, as %20"

@@ -189,7 +189,8 @@ public struct PictureSize: Sendable, Hashable, CustomStringConvertible {
     /// Reads `640x480`.
     public init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "x", omittingEmptySubsequences: false)
-        guard parts.count == 2, let width = Int(parts[0]), let height = Int(parts[1]) else { return nil }
+        guard parts.count == 2, !text.contains("+"), let width = Int(parts[0]), let height = Int(parts[1])
+        else { return nil }
         self.init(width, height)
     }
 

@@ -1,4 +1,4 @@
-import CamPlatform
+@_exported import CamPlatform
 
 /// A raw or compressed picture: a buffer from the pool of a stream, while its owner holds it.
 ///
@@ -44,6 +44,30 @@ public struct PixelBuffer: ~Copyable, Sendable {
         self.sequence = sequence
         self.timestamp = timestamp
         pool.handOut(index)
+    }
+
+    /// Creates a picture of a program's own.
+    /// - Parameters:
+    ///   - format: the pixel format, size and color; not a compressed format. Use one object for all pictures: a
+    ///     session opens other encoders for another.
+    ///   - timestamp: when it is shown, on the clock of the other pictures.
+    ///   - fill: writes each plane: its number in `format.planes`, and its memory, rows of `stride` bytes.
+    /// - Throws: if the system has no memory or descriptors left.
+    public init(
+        filling format: PictureFormat, timestamp: Instant,
+        _ fill: (_ plane: Int, _ memory: UnsafeMutableRawBufferPointer) -> Void
+    ) throws(PixelBufferPoolError) {
+        let pool = try PixelBufferPool.allocated(planes: format.minimumLengths)
+        var payloads = InlineArray<3, Payload>(repeating: .init())
+        for (index, length) in format.minimumLengths.enumerated() { payloads[index].length = length }
+        for (number, plane) in format.planes.enumerated() {
+            let memory = pool.memory(ofBuffer: 0, plane: plane.memoryPlane)
+            fill(
+                number,
+                UnsafeMutableRawBufferPointer(rebasing: memory[plane.offset..<plane.offset + plane.length]))
+        }
+        self.init(
+            pool: pool, index: 0, payloads: payloads, format: format, sequence: 0, timestamp: timestamp)
     }
 
     /// The samples of plane `number` of `format.planes`. Valid as long as the buffer lives.

@@ -161,7 +161,7 @@ public final class PixelBufferPool: Sendable {
 // MARK: Errors
 
 /// Why a pool cannot be created.
-package enum PixelBufferPoolError: Error, Equatable {
+public enum PixelBufferPoolError: Error, Equatable {
     /// No file descriptor was left for the mailbox.
     case noDescriptor(errno: Int32)
     /// There is not enough memory for pictures of this many bytes.

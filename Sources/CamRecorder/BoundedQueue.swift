@@ -134,6 +134,9 @@ final class BoundedQueue<Element: ~Copyable & Sendable>: @unchecked Sendable {
     /// Whether the queue is empty.
     var isEmpty: Bool { monitor.withLock { count == 0 } }
 
+    /// Whether no more elements come.
+    var hasClosed: Bool { monitor.withLock { isClosed } }
+
     /// Drops all elements.
     /// - Returns: the number of elements dropped.
     func removeAll() -> Int {

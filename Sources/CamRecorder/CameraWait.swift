@@ -5,14 +5,14 @@ import CamPlatform
 /// Waits for a camera that is busy or absent.
 ///
 /// Neither flock(2) nor V4L2 can wait with a timeout, so `CameraWait` retries.
-public struct CameraWait {
+package struct CameraWait {
     /// A failed attempt.
-    public struct Failure {
-        public let error: CaptureError
+    package struct Failure {
+        package let error: CaptureError
         /// Whether this was the first attempt.
-        public let isFirst: Bool
+        package let isFirst: Bool
         /// Whether another program is using the camera; otherwise the camera is absent.
-        public let isBusy: Bool
+        package let isBusy: Bool
     }
 
     private let busyPatience: Duration?
@@ -25,7 +25,7 @@ public struct CameraWait {
     /// - Parameters:
     ///   - busyPatience: how long to wait for a busy camera; nil forever.
     ///   - absencePatience: how long to wait for an absent camera; nil forever.
-    public init(busyPatience: Duration?, absencePatience: Duration?) {
+    package init(busyPatience: Duration?, absencePatience: Duration?) {
         self.init(busyPatience: busyPatience, absencePatience: absencePatience, clock: RecordingStop())
     }
 
@@ -40,7 +40,7 @@ public struct CameraWait {
     ///   - isOver: whether the recording's time has run out, which ends the wait.
     ///   - failed: called after each attempt that will be retried.
     /// - Throws: the last attempt's error, if patience has run out or retrying cannot help.
-    public func open(
+    package func open(
         _ open: () throws(CaptureError) -> any CaptureStream, isOver: () -> Bool, failed: (Failure) -> Void
     ) throws(CaptureError) -> any CaptureStream {
         let start = clock.now
@@ -65,7 +65,7 @@ extension CaptureError {
         switch kind {
         case .noCamera, .notFound, .lost: true
         // A USB camera fails like this between its unplugging and the kernel's notice of it.
-        case .systemCallFailed(_, EPROTO), .systemCallFailed(_, ESHUTDOWN): true
+        case .systemCallFailed(_, EPROTO), .systemCallFailed(_, ESHUTDOWN), .systemCallFailed(_, EIO): true
         default: false
         }
     }

@@ -8,9 +8,9 @@ import Capture
 /// recording begins. Until then only the latest picture is kept, and nothing counts.
 ///
 /// Belongs to one thread; the parts shared with other threads are thread-safe. It stops when it is released.
-public final class Capturing {
+package final class Capturing {
     /// The source as it was opened.
-    public let source: RecordingOutcome.Source
+    package let source: RecordingOutcome.Source
     let isLive: Bool
     let bufferCount: Int
     let counters = Counters<CaptureCounter>()
@@ -19,26 +19,30 @@ public final class Capturing {
     let stills = StillRequest()
     private let beginning = RecordingBeginning()
     private let startsAhead: Bool
-    private let stage: Handover<CaptureStage>
+    /// Whether the source is wanted; nil if it always is.
+    let demand: CameraDemand?
+    private let stage: UncheckedTransfer<CaptureStage>
     private let result: CaptureResult
     private var thread: WorkerThread?
 
     /// - Parameters:
     ///   - source: open, but not started.
     ///   - interval: the time from one recorded frame to the next, for a time lapse; nil to record all.
-    public init(_ source: RecordingSource, every interval: Duration? = nil) {
+    package init(_ source: RecordingSource, every interval: Duration? = nil) {
         let stream = source.stream
         self.source = RecordingOutcome.Source(stream)
         (isLive, bufferCount) = (stream.isLive, stream.bufferCount)
+        demand = source.demand
         // An H.264 stream of a camera must be complete, and sources other than cameras deliver immediately.
-        startsAhead = stream.takesTimeToStart && stream.format.pixelFormat != .h264
+        startsAhead = stream.takesTimeToStart && stream.format.pixelFormat != .h264 && demand == nil
         result = CaptureResult(source: self.source)
-        stage = Handover(
+        stage = UncheckedTransfer(
             CaptureStage(
                 source: SupervisedSource(
                     source, frames: frames, counters: counters, stop: stop, beginning: beginning),
                 frames: frames, counters: counters, beginning: beginning,
                 picker: interval.map(FramePicker.init(every:)), stills: stills))
+        if let demand { stop.attach(demand) }
     }
 
     deinit {
@@ -47,7 +51,7 @@ public final class Capturing {
     }
 
     /// Starts a camera before the recording begins. A failure is reported when the recording begins.
-    public func startAhead() {
+    package func startAhead() {
         if startsAhead { _ = start() }
     }
 

@@ -1,25 +1,5 @@
-import Synchronization
-
-/// Counters that any thread may increment and read while a recording runs.
-public final class Counters<Counter: CaseIterable & RawRepresentable<Int> & Sendable>: Sendable {
-    private let cells = Counter.allCases.map { _ in Cell() }
-
-    init() {}
-
-    /// The current value.
-    public subscript(_ counter: Counter) -> Int { cells[counter.rawValue].value.load(ordering: .relaxed) }
-
-    func add(_ amount: Int = 1, to counter: Counter) {
-        cells[counter.rawValue].value.wrappingAdd(amount, ordering: .relaxed)
-    }
-
-    private final class Cell: Sendable {
-        let value = Atomic<Int>(0)
-    }
-}
-
 /// Counters of a recording's source.
-public enum CaptureCounter: Int, CaseIterable, Sendable {
+package enum CaptureCounter: Int, CaseIterable, Sendable {
     /// Frames that the source delivered, including damaged ones.
     case captured
     /// Gaps in the driver's sequence numbers.
@@ -53,26 +33,16 @@ public enum CaptureCounter: Int, CaseIterable, Sendable {
     case standstills
     case millisecondsStopped
     case millisecondsSuspended
+    /// Times that a camera, which is on only while somebody watches, was turned on.
+    case turnedOn
+    /// Milliseconds in which it was off.
+    case millisecondsOff
     /// Pictures whose driver reported a wrong time of capture.
     case correctedTimes
 }
 
-/// Counters of an encoder. Captured frames, except those that are `corrupt`, `droppedByUs`, `paused` or
-/// `notWanted`, add up to `droppedByEncoder` + `encoded` + `unused`.
-public enum EncoderCounter: Int, CaseIterable, Sendable {
-    /// Frames that went into the encoder and never came out.
-    case droppedByEncoder
-    /// Frames still waiting when the recording ended or the encoder failed for good, or before the first IDR
-    /// of a camera's own H.264.
-    case unused
-    /// Access units that the encoder produced.
-    case encoded
-    /// Times a failing encoder was closed and reopened.
-    case restarts
-}
-
 /// Counters of an output.
-public enum OutputCounter: Int, CaseIterable, Sendable {
+package enum OutputCounter: Int, CaseIterable, Sendable {
     /// Access units sent to the output.
     case accepted
     /// Access units written.

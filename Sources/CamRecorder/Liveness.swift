@@ -5,7 +5,7 @@ import CamPlatform
 /// A thread that had work but finished none of it since the last check is dead; searching for a camera that
 /// disappeared counts as progress. Writers do not count: a restart does not cure a hung disk, and would lose
 /// their queues; once those are full the encoders stop too. After everything is encoded, no thread counts.
-public struct Liveness {
+package struct Liveness {
     private var capture: Advance
     private var encoding: Advance
 
@@ -19,25 +19,29 @@ public struct Liveness {
         var encoded = 0
         /// Everything is encoded.
         var isEncoded = false
+        /// The camera is off, because nobody is watching.
+        var isCameraOff = false
     }
 
     /// Creates a check without history.
     /// - Parameters:
     ///   - frameInterval: the time between two frames of the source.
     ///   - encodingInterval: the time between two frames that are encoded; nil if that is the same.
-    public init(frameInterval: Duration, encodingInterval: Duration? = nil) {
+    package init(frameInterval: Duration, encodingInterval: Duration? = nil) {
         capture = Advance(interval: frameInterval)
         encoding = Advance(interval: max(frameInterval, encodingInterval ?? .zero))
     }
 
     /// Returns true at the first check. A check before a frame is due repeats the last result.
-    public mutating func isAlive(_ recording: Recording, at time: Instant) -> Bool {
+    package mutating func isAlive(_ recording: Recording, at time: Instant) -> Bool {
         isAlive(after: Progress(recording), at: time)
     }
 
     mutating func isAlive(after now: Progress, at time: Instant) -> Bool {
         // Without pictures the encoders have nothing to do.
-        let isExcused = { (last: Progress) in now.tries != last.tries || now.isEncoded }
+        let isExcused = { (last: Progress) in
+            now.tries != last.tries || now.isEncoded || now.isCameraOff || last.isCameraOff
+        }
         let areCaptured = capture.isSeen(now, at: time) { $0.captured != now.captured || isExcused($0) }
         let areEncoded = encoding.isSeen(now, at: time) { $0.encoded != now.encoded || isExcused($0) }
         return areCaptured && areEncoded
@@ -71,5 +75,6 @@ extension Liveness.Progress {
             encoded += encoder[.encoded] + encoder[.droppedByEncoder] + encoder[.unused] + encoder[.restarts]
         }
         isEncoded = recording.isEncoded
+        isCameraOff = recording.isCameraOff
     }
 }

@@ -5,9 +5,9 @@ import CamStorage
 import Containers
 
 /// The requested output: where it goes, its form and its codec.
-public struct OutputChoice: Sendable {
+package struct OutputChoice: Sendable {
     /// How a stream is written.
-    public enum Form: Sendable {
+    package enum Form: Sendable {
         /// An Annex B byte stream.
         case annexB
         case container(ContainerFormat)
@@ -18,7 +18,7 @@ public struct OutputChoice: Sendable {
     }
 
     /// How receivers get the stream.
-    public enum Live: Sendable {
+    package enum Live: Sendable {
         case listening(ListeningAddress)
         case connecting(SocketAddress)
         case publishing(RTSPAddress)
@@ -26,26 +26,26 @@ public struct OutputChoice: Sendable {
     }
 
     /// The URL scheme of outputs that connect to their receiver.
-    public static let scheme = "tcp"
+    package static let scheme = "tcp"
 
     /// A file, a named pipe, `-`, or an address.
-    public private(set) var path: String
-    public let form: Form
-    public let codec: Codec
+    package private(set) var path: String
+    package let form: Form
+    package let codec: Codec
     /// The folder that must already exist; missing folders below it, named by a date, are created. Nil
     /// without a date.
-    public private(set) var datedBelow: String?
+    package private(set) var datedBelow: String?
     /// The container that a live output sends; nil for a raw stream.
-    public private(set) var container: ContainerFormat?
+    package private(set) var container: ContainerFormat?
     /// Where each segment's timestamps go; nil if nowhere, or to an output of their own.
-    public var timestamps: String?
+    package var timestamps: String?
 
     /// Parses an OUTPUT argument.
     /// - Parameters:
     ///   - codec: nil for the codec that the name suggests, or H.264.
     ///   - container: the container for standard output and receivers, whose names suggest none; nil for a
     ///     raw stream.
-    public init(path: String, codec: Codec?, container: ContainerFormat? = nil) {
+    package init(path: String, codec: Codec?, container: ContainerFormat? = nil) {
         // Opening this name could reopen the file that the shell redirects to.
         let path = path == "/dev/stdout" ? FileSink.standardOutput : path
         if let live = Live(url: path) {
@@ -60,23 +60,23 @@ public struct OutputChoice: Sendable {
     }
 
     /// A port that receivers connect to.
-    public init(listeningOn address: ListeningAddress, codec: Codec?, container: ContainerFormat? = nil) {
+    package init(listeningOn address: ListeningAddress, codec: Codec?, container: ContainerFormat? = nil) {
         path = "\(address)"
         self.container = container
         (form, self.codec) = (.live(.listening(address)), codec ?? .h264)
     }
 
     /// The timestamps of another output's pictures.
-    public init(timestamps path: String, of other: OutputChoice) {
+    package init(timestamps path: String, of other: OutputChoice) {
         self.path = path
         (form, codec) = (.timestamps, other.codec)
     }
 
     /// Whether its name contains a date: a `%` in the name of a file that is neither a pipe nor a device.
-    public var isPattern: Bool { isFile && path.contains("%") }
+    package var isPattern: Bool { isFile && path.contains("%") }
 
     /// Returns this output with the date filled into its name, for an output that is a single file.
-    public func dated(at time: WallTime, isUTC: Bool) -> OutputChoice {
+    package func dated(at time: WallTime, isUTC: Bool) -> OutputChoice {
         guard isPattern else { return self }
         var choice = self
         let names = FileNamePattern(path, expandsTime: true, isUTC: isUTC)
@@ -85,29 +85,29 @@ public struct OutputChoice: Sendable {
     }
 
     /// Whether the output can be split into several files, unlike receivers, pipes and devices.
-    public var isFile: Bool {
+    package var isFile: Bool {
         if case .live = form { return false }
         return path != FileSink.standardOutput && FileIdentity.isFile(path) != false
     }
 
     /// The folder that contains a file on any date; nil for other outputs.
-    public var standingFolder: String? {
+    package var standingFolder: String? {
         guard isFile else { return nil }
         if isPattern { return FileNamePattern(path, expandsTime: true, isUTC: false).folder }
         return datedBelow ?? Folder.of(path)
     }
 
     /// Whether it is a live output.
-    public var isLive: Bool { if case .live = form { true } else { false } }
+    package var isLive: Bool { if case .live = form { true } else { false } }
 
     /// Whether it is a raw stream in a file, or in a pipe or device.
-    public var isRaw: Bool { if case .annexB = form { true } else { false } }
+    package var isRaw: Bool { if case .annexB = form { true } else { false } }
 
     /// Whether the output contains pictures, rather than only their timestamps.
-    public var hasPictures: Bool { if case .timestamps = form { false } else { true } }
+    package var hasPictures: Bool { if case .timestamps = form { false } else { true } }
 
     /// Whether the output can contain sound, or the timestamps of sound.
-    public var takesSound: Bool {
+    package var takesSound: Bool {
         switch form {
         case .container, .live(.publishing), .live(.sending): true
         case .live(.listening), .live(.connecting): container != nil
@@ -117,7 +117,7 @@ public struct OutputChoice: Sendable {
     }
 
     /// Whether it can contain FLAC: transport streams and RTP have no place for it.
-    public var takesFLAC: Bool {
+    package var takesFLAC: Bool {
         switch form {
         case .container(let format): format.takes(.flac)
         case .timestamps: true
@@ -127,7 +127,7 @@ public struct OutputChoice: Sendable {
     }
 
     /// Whether it connects to its receiver.
-    public var isConnecting: Bool {
+    package var isConnecting: Bool {
         switch form {
         case .live(.connecting), .live(.publishing), .live(.sending): true
         default: false
@@ -135,12 +135,12 @@ public struct OutputChoice: Sendable {
     }
 
     /// Whether libavformat sends it.
-    public var isSending: Bool { if case .live(.sending) = form { true } else { false } }
+    package var isSending: Bool { if case .live(.sending) = form { true } else { false } }
 }
 
 extension OutputChoice.Live {
     /// Reads the URL of an output that connects to its receiver; nil for anything else.
-    public init?(url: String) {
+    package init?(url: String) {
         if let address = try? RTSPAddress(url) {
             self = .publishing(address)
         } else if let url = try? StreamURL(url) {
@@ -153,7 +153,7 @@ extension OutputChoice.Live {
     }
 
     /// Its name in messages, without any password.
-    public var name: String {
+    package var name: String {
         switch self {
         case .listening(let address): "\(address)"
         case .connecting(let address): "\(OutputChoice.scheme)://\(address)"

@@ -8,45 +8,22 @@ import Synchronization
 import CamStorage
 import Containers
 
-/// One codec of a recording, with its encoder.
-public struct RecordingTrack {
-    /// Opens another encoder after a failure. Used on the encode thread.
-    public var provider: any EncoderProvider
-    /// Already open, so that a failure is reported before recording starts.
-    public var encoder: any PictureEncoder
-    /// Called on the encode thread.
-    public var reportRestart: EncoderRestartReport?
-    /// When its outputs begin a new file, always with a keyframe.
-    public var segments: SegmentSchedule?
-
-    /// Creates a track and opens its first encoder.
-    public init(
-        _ provider: any EncoderProvider, reportRestart: EncoderRestartReport? = nil,
-        segments: SegmentSchedule? = nil
-    ) throws(EncoderError) {
-        self.provider = provider
-        encoder = try provider.open(CallWatch())
-        self.reportRestart = reportRestart
-        self.segments = segments
-    }
-}
-
 /// A running recording: a capture thread, an encode thread, and a writer for each output.
 ///
 /// Created and finished by one thread; `stop` and the counters may be used from any. A failure ends only what
 /// depends on it: an output ends alone, an encoder ends its outputs, the source ends everything. When the
 /// last output ends, so does the source.
-public final class Recording {
+package final class Recording {
     /// The source's counters.
-    public let counters: Counters<CaptureCounter>
+    package let counters: Counters<CaptureCounter>
     /// The counters of each track's encoder.
-    public let encoderCounters: [Counters<EncoderCounter>]
+    package let encoderCounters: [Counters<EncoderCounter>]
     /// The outputs in the order given to `init`.
-    public let outputs: [RecordingOutput]
+    package let outputs: [RecordingOutput]
     /// Raised when all outputs have ended and `finish` will not block.
-    public let ended: Interruption
+    package let ended: CancellationFlag
     /// The detected motion; nil without motion detection.
-    public let motion: MotionLog?
+    package let motion: MotionLog?
 
     /// Whether capture times use this machine's clock.
     let isLive: Bool
@@ -58,26 +35,30 @@ public final class Recording {
     private let stopWish: RecordingStop
     private let tracks: [EncodeTrack]
     private let capturing: Capturing
-    private let encode: EncodeThread
+    private let session: CompressionSession
+    private let encode: EncodeStage
     /// The sound; nil without sound.
     private let sound: SoundTrack?
 
     /// Starts recording.
     /// - Parameters:
     ///   - capturing: the source of the pictures.
-    ///   - tracks: each with at least one output.
-    ///   - outputs: in any order; each takes the stream of the track with its codec, which must exist.
+    ///   - session: has not encoded yet; each of its renditions has at least one output.
+    ///   - outputs: in any order; each takes the stream of the rendition with its codec, which must exist.
     ///   - motion: how to detect the motion that triggers rings; the encoders must make thumbnails.
     ///   - sound: the sound, for the outputs that take sound.
+    ///   - segments: when the outputs begin a new file, always with a keyframe.
+    ///   - reportRestart: called on the encode thread.
     ///   - report: called on a writer's thread or the encode thread when an output changes while others
     ///     continue.
-    public init(
-        from capturing: Capturing, tracks: [RecordingTrack], to outputs: [OutputPlan],
-        control: RecordingControl = RecordingControl(), limits: RecordingLimits, motion: MotionPlan? = nil,
-        sound: SoundPlan? = nil,
+    package init(
+        from capturing: Capturing, session: CompressionSession, to outputs: [OutputPlan],
+        segments: SegmentSchedule? = nil, control: RecordingControl = RecordingControl(),
+        limits: RecordingLimits, motion: MotionPlan? = nil, sound: SoundPlan? = nil,
+        reportRestart: EncoderRestartReport? = nil,
         report: @escaping @Sendable (OutputEvent) -> Void = { _ in }
     ) throws(RecordingError) {
-        guard let ended = Interruption() else { throw .noResources }
+        guard let ended = CancellationFlag() else { throw .noResources }
         self.ended = ended
         self.capturing = capturing
         (counters, stopWish) = (capturing.counters, capturing.stop)
@@ -94,21 +75,21 @@ public final class Recording {
         }
         self.outputs = outputs
         self.sound = sound.flatMap { SoundTrack($0, outputs: outputs, control: control) }
-        let watch = CallWatch()
-        self.tracks = tracks.map { track in
+        self.session = session
+        session.clock = capturing.stop
+        let tracks = session.renditions.map { rendition in
             EncodeTrack(
-                track, outputs: outputs.filter { $0.choice.codec == track.provider.codec },
-                clock: capturing.stop, watch: watch)
+                rendition, outputs: outputs.filter { $0.choice.codec == rendition.codec }, segments: segments,
+                clock: capturing.stop, reportRestart: reportRestart)
         }
+        self.tracks = tracks
         encoderCounters = self.tracks.map(\.counters)
         let ahead = ConversionAhead(frames, limit: Self.conversions(of: capturing)) { _ in !control.isPaused }
         let motionWatch = motion.map { MotionWatch($0, control: control) }
         self.motion = motionWatch?.log
-        encode = EncodeThread(
-            EncodeStage(
-                tracks: self.tracks, watch: watch, limits: limits, frames: frames, ahead: ahead,
-                counters: capturing.counters, stop: capturing.stop, control: control,
-                format: capturing.source.format, motion: motionWatch))
+        encode = EncodeStage(
+            session, tracks: tracks, limits: limits, frames: frames, ahead: ahead,
+            counters: capturing.counters, stop: capturing.stop, control: control, motion: motionWatch)
         try start(limits.sourceDuration, ahead, report)
     }
 
@@ -150,41 +131,53 @@ public final class Recording {
     }
 
     /// Whether the requested number of frames is encoded.
-    public func hasAllFrames(of limits: RecordingLimits) -> Bool {
+    package func hasAllFrames(of limits: RecordingLimits) -> Bool {
         encoderCounters.contains { limits.isReached(byFrames: $0[.encoded]) }
     }
 
     /// Whether every file has ended, and only live outputs continue.
-    public var servesOn: Bool {
+    package var servesOn: Bool {
         let files = outputs.filter { !$0.choice.isLive }
         let hasEnded = !files.isEmpty && files.allSatisfy(\.hasEnded)
         return hasEnded && files.count < outputs.count && !ended.isRaised
     }
 
     /// Whether an output still has something to write.
-    public var hasUnwritten: Bool { outputs.contains(where: \.hasUnwritten) }
+    package var hasUnwritten: Bool { outputs.contains(where: \.hasUnwritten) }
+
+    /// Whether the camera is off, because nobody is watching.
+    package var isCameraOff: Bool { demand?.isCameraOff == true }
+
+    /// Whether the camera is on only while somebody watches.
+    package var isOnDemand: Bool { demand != nil }
+
+    /// Whether the camera is wanted; nil if it always is.
+    var demand: CameraDemand? { capturing.demand }
+
+    /// Whether no more pictures are captured; encoders may still hold some back.
+    package var isCaptured: Bool { capturing.frames.hasClosed }
 
     /// Whether everything is encoded and only writing is left.
-    public var isEncoded: Bool { encode.hasFinished }
+    package var isEncoded: Bool { encode.hasFinished }
 
     /// Ends the recording; captured pictures are still encoded and written.
-    public func stop() {
+    package func stop() {
         stopWish.request()
     }
 
     /// Abandons the outputs that have not ended: `finish` does not wait for their writers. Do not use their
     /// sinks afterwards.
-    public func abandonOutputs() {
+    package func abandonOutputs() {
         stopWish.request()
         for output in outputs { output.abandon() }
     }
 
     private var hasAbandonedThread: Bool {
-        sound?.leavesThread == true || encode.hasAbandoned || outputs.contains(where: \.isAbandoned)
+        sound?.hasHungThread == true || session.hasHungThread || outputs.contains(where: \.isAbandoned)
     }
 
     /// Waits for the recording to end and returns its outcome.
-    public func finish() -> RecordingOutcome {
+    package func finish() -> RecordingOutcome {
         let captured = capturing.join()
         encode.join()
         sound?.join()
@@ -195,14 +188,15 @@ public final class Recording {
             outputs: outputs.map(\.outcome), sound: sound?.outcome,
             start: isLive ? tracks.compactMap(\.start).min() : nil,
             hasReachedCut: tracks.contains(where: \.hasReachedCut),
-            leavesThread: hasAbandonedThread)
+            hasHungThread: hasAbandonedThread)
     }
 }
 
 extension RecordingOutcome.Track {
     fileprivate init(_ track: EncodeTrack) {
-        (codec, choice, counters) = (track.codec, track.choice, track.counters)
-        error = track.error
+        let rendition = track.rendition
+        (codec, choice, counters) = (rendition.codec, rendition.choice, rendition.counters)
+        error = rendition.error
         let count = track.counters[.encoded]
         statedRate = track.statedRate
         measuredRate = track.span.flatMap { span in
@@ -226,18 +220,17 @@ private final class Countdown: Sendable {
 
 extension StreamDescription {
     /// Describes an open encoder's stream for a container.
-    public init(_ provider: any EncoderProvider) {
-        let stream = provider.stream
+    package init(_ stream: EncodedStream, codec: Codec, by choice: EncoderChoice?) {
         self.init(
-            codec: provider.codec, width: stream.size.width, height: stream.size.height,
+            codec: codec, width: stream.size.width, height: stream.size.height,
             frameRate: stream.frameRate, reordering: stream.bFrames, color: stream.color,
-            pixelAspect: stream.pixelAspect, encoder: provider.choice?.details?.implementation)
+            pixelAspect: stream.pixelAspect, encoder: choice?.details?.implementation)
         playbackRate = stream.playbackRate
     }
 }
 
 /// The reason a recording ended early. `description` is one line: subject, cause, next step.
-public enum RecordingError: Error, Sendable, Equatable, CustomStringConvertible {
+package enum RecordingError: Error, Sendable, Equatable, CustomStringConvertible {
     case capture(CaptureError)
     case encoder(EncoderError)
     case output(OutputError)
@@ -248,7 +241,7 @@ public enum RecordingError: Error, Sendable, Equatable, CustomStringConvertible 
     /// The system allows no more threads or descriptors.
     case noResources
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .capture(let error): error.description
         case .encoder(let error): error.description

@@ -2,16 +2,16 @@ import CamPlatform
 import Glibc
 
 /// When a recording, or its files, end by themselves.
-public struct RecordingLimits: Sendable, Hashable {
+package struct RecordingLimits: Sendable, Hashable {
     /// Frames, at least 1; nil for no limit.
-    public var frames: Int?
+    package var frames: Int?
     /// The duration from the first frame's timestamp; nil for no limit.
-    public var duration: Duration?
+    package var duration: Duration?
     /// Whether only files end then, and live outputs continue.
-    public var servesOn = false
+    package var servesOn = false
 
     /// Limits the frames, the duration, both or neither.
-    public init(frames: Int? = nil, duration: Duration? = nil, servesOn: Bool = false) {
+    package init(frames: Int? = nil, duration: Duration? = nil, servesOn: Bool = false) {
         self.frames = frames
         self.duration = duration
         self.servesOn = servesOn
@@ -36,7 +36,7 @@ public struct RecordingLimits: Sendable, Hashable {
 ///
 /// It is stored in a file, in a folder that lasts as long as the service, by a clock that runs during suspend
 /// and cannot be set.
-public struct RecordingDeadline {
+package struct RecordingDeadline {
     private let path: String?
     private let duration: Duration
     private let clock: any TimeSource
@@ -47,7 +47,7 @@ public struct RecordingDeadline {
     /// Reads the deadline that a previous process left in the folder, or creates one that begins with the
     /// recording.
     /// - Parameter folder: nil if no other process will continue the recording.
-    public init(duration: Duration, folder: String?, clock: any TimeSource = SystemTime()) {
+    package init(duration: Duration, folder: String?, clock: any TimeSource = SystemTime()) {
         (self.duration, self.clock) = (duration, clock)
         path = folder.map { "\($0)/\(Self.name)" }
         end = path.flatMap { Self.read($0) }.flatMap { $0.duration == duration ? $0.end : nil }
@@ -59,14 +59,14 @@ public struct RecordingDeadline {
     private var now: Instant { clock.now + clock.suspendedTime }
 
     /// The remaining time, zero or negative if it is over; nil if nothing has been recorded yet.
-    public var remaining: Duration? { end.map { $0 - now } }
+    package var remaining: Duration? { end.map { $0 - now } }
 
     /// Whether the time is over.
-    public var isOver: Bool { remaining.map { $0 <= .zero } ?? false }
+    package var isOver: Bool { remaining.map { $0 <= .zero } ?? false }
 
     /// Records that the recording begins or continues.
     /// - Returns: how long it should last.
-    public mutating func begin() -> Duration {
+    package mutating func begin() -> Duration {
         if let remaining { return max(.nanoseconds(1), remaining) }
         let end = now + duration
         self.end = end
@@ -102,9 +102,9 @@ public struct RecordingDeadline {
 }
 
 /// How a recording ends for a newer version of the program that was installed while it ran.
-public struct Succession: Sendable, Hashable {
+package struct Succession: Sendable, Hashable {
     /// Whether the recording ends at its next cut, so that the newer version continues with the next segment.
-    public let endsAtCut: Bool
+    package let endsAtCut: Bool
 
     /// Ends at a cut only if the newer version can continue without recording anything twice or for too long:
     /// it would read a file from its beginning again, and count frames from zero.
@@ -113,12 +113,12 @@ public struct Succession: Sendable, Hashable {
     ///   - isSegmented: whether the outputs begin new files by themselves.
     ///   - isLive: whether the source shows the present.
     ///   - limits: when the recording ends by itself. A duration outlasts the process.
-    public init(isRestarted: Bool, isSegmented: Bool, isLive: Bool, limits: RecordingLimits) {
+    package init(isRestarted: Bool, isSegmented: Bool, isLive: Bool, limits: RecordingLimits) {
         endsAtCut = isRestarted && isSegmented && isLive && limits.frames == nil
     }
 
     /// The text in the status while the newer version waits.
-    public var note: String {
+    package var note: String {
         "a newer version waits for \(endsAtCut ? "the next segment" : "a restart")"
     }
 }

@@ -8,118 +8,118 @@ import CamStorage
 import Containers
 
 /// The outcome of a recording.
-public struct RecordingOutcome: Sendable {
+package struct RecordingOutcome: Sendable {
     /// Why the source ended early; nil if it ended as requested.
-    public let capture: RecordingError?
+    package let capture: RecordingError?
     /// The source as it was at the end.
-    public let source: Source
+    package let source: Source
     /// The encoders, in the order of the recording's tracks.
-    public let tracks: [Track]
+    package let tracks: [Track]
     /// The outputs, in the order of the recording's outputs.
-    public let outputs: [Output]
+    package let outputs: [Output]
     /// The sound; nil if none was asked for, or no output takes it.
-    public let sound: SoundOutcome?
+    package let sound: SoundOutcome?
     /// When the first encoded picture was captured; nil if there is none, or the source has no clock.
-    public let start: WallTime?
+    package let start: WallTime?
     /// Whether the recording ended where its outputs would have begun new files.
-    public let hasReachedCut: Bool
+    package let hasReachedCut: Bool
     /// Whether a thread was left hanging in a driver or on a disk: libraries may wait for it at exit.
-    public let leavesThread: Bool
+    package let hasHungThread: Bool
 
     /// The source and its final state.
-    public struct Source: Sendable {
+    package struct Source: Sendable {
         /// With its latest path.
-        public let identity: SourceIdentity
+        package let identity: SourceIdentity
         /// Whether its pictures come as they are captured, with times of this machine's clock.
-        public let isLive: Bool
+        package let isLive: Bool
         /// The format of its last picture.
-        public let format: PictureFormat
+        package let format: PictureFormat
         /// The controls set when it was last opened.
-        public let controlChanges: [ControlChange]
+        package let controlChanges: [ControlChange]
         /// The requested controls that it does not have.
-        public let missingControls: [CaptureError]
+        package let missingControls: [CaptureError]
     }
 
     /// The outcome of one encoder.
-    public struct Track: Sendable {
-        public let codec: Codec
+    package struct Track: Sendable {
+        package let codec: Codec
         /// The encoder in use at the end.
-        public let choice: EncoderChoice?
+        package let choice: EncoderChoice?
         /// What happened to its frames, and its restarts.
-        public let counters: Counters<EncoderCounter>
+        package let counters: Counters<EncoderCounter>
         /// Why the encoder failed for good.
-        public let error: EncoderError?
+        package let error: EncoderError?
         /// Frames per second by the source's clock, without lost frames and pauses; nil for fewer than two
         /// frames.
-        public let measuredRate: Double?
+        package let measuredRate: Double?
         /// Frames per second by the stream's VUI; nil if it has none.
-        public let statedRate: Double?
+        package let statedRate: Double?
         /// The measured bit rate.
-        public let rate: Rate
+        package let rate: Rate
     }
 
     /// A stream's bit rate, by capture time.
-    public struct Rate: Sendable, Hashable {
+    package struct Rate: Sendable, Hashable {
         /// Bits per second over the whole stream, without pauses; nil if it has no duration.
-        public let average: Double?
+        package let average: Double?
         /// Bits per second in the fullest window, or in the whole stream if that is shorter.
-        public let worstWindow: Double
+        package let worstWindow: Double
         /// The window's length in seconds.
-        public let window: Double
+        package let window: Double
         /// The latest promise; nil if the encoder made none.
-        public let promise: RatePromise?
+        package let promise: RatePromise?
         /// Whether the promise has changed.
-        public let hasChanged: Bool
+        package let hasChanged: Bool
         /// An average above its promise, in bits per second; nil if there was none.
-        public let brokenAverage: Double?
+        package let brokenAverage: Double?
         /// The average promised at that time.
-        public let wantedAverage: Int?
+        package let wantedAverage: Int?
         /// Bits per second in the window that exceeded its promise most; nil if none did.
-        public let brokenWindow: Double?
+        package let brokenWindow: Double?
         /// The maximum at that time.
-        public let brokenMaximum: Int?
+        package let brokenMaximum: Int?
     }
 
     /// The outcome of one output.
-    public struct Output: Sendable {
+    package struct Output: Sendable {
         /// Its name in messages.
-        public let name: String
+        package let name: String
         /// The requested output.
-        public let choice: OutputChoice
-        public let delivery: Delivery
+        package let choice: OutputChoice
+        package let delivery: Delivery
         /// Access units that had to wait for room in the output's queue.
-        public let waits: Int
+        package let waits: Int
         /// The latency; nil if nothing was written or the source has no clock.
-        public let latency: Latency?
+        package let latency: Latency?
         /// The files of a segmented output; nil for a single file, or if the writer hangs.
-        public let segments: SegmentSummary?
+        package let segments: SegmentSummary?
         /// A live output's receivers; nil for other outputs.
-        public let receivers: ReceiverLedger?
+        package let receivers: ReceiverLedger?
         /// Why the output ended early.
-        public let error: OutputError?
+        package let error: OutputError?
     }
 
     /// What an output wrote and lost, in access units.
-    public struct Delivery: Sendable, Hashable {
-        public let written: Int
+    package struct Delivery: Sendable, Hashable {
+        package let written: Int
         /// Written access units that are IDRs.
-        public let keyframes: Int
-        public let bytes: Int
-        public let lost: Int
+        package let keyframes: Int
+        package let bytes: Int
+        package let lost: Int
     }
 
     /// The latency from capture to write.
-    public struct Latency: Sendable, Hashable {
+    package struct Latency: Sendable, Hashable {
         /// Half of the frames took at most this long.
-        public let median: Duration
+        package let median: Duration
         /// 99 of 100 frames took at most this long.
-        public let percentile99: Duration
+        package let percentile99: Duration
         /// The slowest frame.
-        public let maximum: Duration
+        package let maximum: Duration
     }
 
     /// All errors, those closest to the results first: outputs, encoders, the source.
-    public var errors: [RecordingError] {
+    package var errors: [RecordingError] {
         outputs.compactMap { $0.error.map(RecordingError.output) }
             + tracks.compactMap { $0.error.map(RecordingError.encoder) } + [capture].compactMap { $0 }
     }

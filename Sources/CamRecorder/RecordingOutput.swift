@@ -14,26 +14,30 @@ import Containers
 ///
 /// Live outputs have the queue as well: serving a thousand receivers from the encode thread would interrupt
 /// it and deliver their pictures later (docs/latency.md).
-public final class RecordingOutput: @unchecked Sendable {
+package final class RecordingOutput: @unchecked Sendable {
     // Safe to share: `stage` and `writeError` belong to the writer's thread until it is joined, `blockage`,
     // `blockError` and `messages` to the encode thread until it is joined, `thread` and `isAbandoned` to the
     // recording's creator; everything else is constant or thread-safe.
 
     /// Its name in messages.
-    public let name: String
+    package let name: String
     /// The requested output.
-    public let choice: OutputChoice
+    package let choice: OutputChoice
     /// A live output's receivers; nil for other outputs.
-    public let receivers: ReceiverLedger?
+    package let receivers: ReceiverLedger?
     /// Its counters.
-    public let counters = Counters<OutputCounter>()
+    package let counters = Counters<OutputCounter>()
     /// The latencies from capture to write, so far.
     let latencies = LatencyBuckets()
-    private let outages = OutageRecord()
+    private let outages: OutageRecord
+    private let hasRing: Bool
+    private let ringLevel: RingLevel
     /// A file's folder, from the root; nil for other outputs.
     let folder: String?
+    /// Which of its files are kept.
+    let retention: SegmentRetention
     /// Whether its writer hangs and was not joined: its sink must not be used.
-    public private(set) var isAbandoned = false
+    package private(set) var isAbandoned = false
     let items = BoundedQueue<OutputItem>(capacity: capacity, costLimit: byteLimit)
     private let recovers: Bool
     private let patience: Duration?
@@ -72,7 +76,7 @@ public final class RecordingOutput: @unchecked Sendable {
 
     /// - Parameters:
     ///   - patience: how long its writer may stall while its queue is full; nil forever.
-    ///   - report: called on the encode thread when it stalls or resumes.
+    ///   - report: called on the encode thread when it stalls or resumes, and on the thread that changes an outage.
     init(
         _ plan: OutputPlan, measuresLatency: Bool,
         control: RecordingControl = RecordingControl(), patience: Duration? = nil,
@@ -83,11 +87,15 @@ public final class RecordingOutput: @unchecked Sendable {
             sink.name, plan.choice, sink.recovers, (sink as? BroadcastSink)?.receivers
         )
         folder = plan.choice.standingFolder.flatMap(Folder.absolute)
+        retention = (sink as? any SegmentedSink)?.retention ?? SegmentRetention()
         (self.patience, self.report) = (patience, report)
+        outages = OutageRecord { [name] change in report(.outage(name: name, change)) }
+        hasRing = plan.ring != nil
         stage = WriteStage(
             items: items, sink: sink, ring: plan.ring, counters: counters, latencies: latencies,
             outages: outages,
             measuresLatency: measuresLatency, control: control)
+        ringLevel = stage.ringLevel
     }
 
     /// Starts the writer.
@@ -96,9 +104,9 @@ public final class RecordingOutput: @unchecked Sendable {
     /// - Returns: false if the system allows no more threads.
     func start(ended: @escaping @Sendable (OutputError?) -> Void) -> Bool {
         if stage.ring != nil {
-            stage.control.whenTriggered { [items, late = stage.lateTrigger] in
+            stage.control.whenTriggered { [items, late = stage.lateTrigger] trigger in
                 // If the queue is full, its pictures wake the writer as well.
-                if !items.offer(.event) { late.note() }
+                if !items.offer(.event(trigger)) { late.note(trigger) }
             }
         }
         thread = WorkerThread { [self] in
@@ -165,7 +173,21 @@ public final class RecordingOutput: @unchecked Sendable {
     }
 
     /// Why nothing is written at present; nil while the output is written. Safe in any thread.
-    public var outage: OutputOutage? { outages.current }
+    package var outage: OutputOutage? { outages.current }
+
+    /// Keeps segments, releases them, or lists those that are kept. Safe in any thread: the writer carries it out.
+    /// - Parameter deadline: the latest time of the answer.
+    func carryOut(
+        _ command: KeepingCommand, until deadline: Instant
+    ) throws(KeepingRefusal) -> KeptSegments {
+        let request = KeepingRequest(command)
+        guard items.offer(.keeping(request)) else { throw .busy }
+        return try request.answer(until: deadline)
+    }
+
+    /// How long the pictures that its ring keeps last; nil without a ring, and while an event is written. Safe in any
+    /// thread.
+    package var keptTime: Duration? { hasRing ? ringLevel.time : nil }
 
     /// Whether no more pictures follow.
     var havePicturesEnded: Bool { isClosed.load(ordering: .acquiring) }
@@ -300,16 +322,16 @@ extension RecordingOutput {
 // MARK: Plans, items and events
 
 /// One output of a recording about to start: the request and the open sink for it.
-public struct OutputPlan {
+package struct OutputPlan {
     /// The requested output. Its codec selects the track.
-    public let choice: OutputChoice
+    package let choice: OutputChoice
     /// The open sink. Only the recording's writer uses it from now on.
-    public let sink: any AccessUnitSink
+    package let sink: any AccessUnitSink
     /// The ring that keeps pictures in memory until a trigger; nil if everything is written.
-    public let ring: EventRing.Plan?
+    package let ring: EventRing.Plan?
 
     /// Creates a plan with an open sink.
-    public init(_ choice: OutputChoice, sink: any AccessUnitSink, ring: EventRing.Plan? = nil) {
+    package init(_ choice: OutputChoice, sink: any AccessUnitSink, ring: EventRing.Plan? = nil) {
         self.choice = choice
         self.sink = sink
         self.ring = ring
@@ -325,29 +347,39 @@ enum OutputItem: Sendable {
     /// The items that follow have other properties.
     case stream(StreamDescription)
     /// A trigger that a ring waits for has come.
-    case event
+    case event(EventTrigger)
+    /// The control socket asks to keep segments.
+    case keeping(KeepingRequest)
 
     /// Size in bytes.
     var cost: Int {
         switch self {
         case .unit(let unit): unit.count
         // Sound is small, and bounded by the number of items.
-        case .sound, .stream, .event, .soundEnd: 0
+        case .sound, .stream, .event, .soundEnd, .keeping: 0
         }
     }
 }
 
 /// A change in one output while the others continue. `description` is one line.
-public enum OutputEvent: Sendable, Equatable, CustomStringConvertible {
+package enum OutputEvent: Sendable, Equatable, CustomStringConvertible {
     /// The output has ended.
     case failed(OutputError)
     /// The output stalled; new data is lost until it accepts data again.
     case blocked(OutputError)
     /// The output continues with a keyframe, after losing frames.
     case resumed(name: String, lost: Int)
+    /// The reason why it cannot be written has changed. The sink and the cases above report that to users.
+    case outage(name: String, OutageChange)
 
-    public var description: String {
+    /// Whether to report it even if the recording succeeds in the end.
+    package var isWarning: Bool { if case .outage = self { false } else { true } }
+
+    package var description: String {
         switch self {
+        case .outage(let name, let change):
+            change.after.map { "\(name): not written since \($0.since.iso8601) (\($0.error))" }
+                ?? "\(name): written"
         case .failed(let error): "\(error) (the other outputs continue)"
         case .blocked(let error): "\(error) (retrying; the other outputs continue)"
         case .resumed(let name, let lost): "\(name): recording again; frames lost: \(lost)"

@@ -4,55 +4,44 @@ import Capture
 /// The request to end a recording. It ends every wait: for the next picture, for a source that disappeared,
 /// between encoder restarts. It cannot be withdrawn.
 final class RecordingStop: SourceStop, @unchecked Sendable {
-    // Safe to share: mutable state is accessed with the lock held.
+    // Safe to share: interrupter and demand are accessed with the lock held.
+    private let time = StoppableTime()
     private let monitor = Monitor()
-    private var hasBegun = false
     private var interrupter: CaptureInterrupter?
+    private var demand: CameraDemand?
 
-    /// Whether the recording should end.
-    var isRequested: Bool { monitor.withLock { hasBegun } }
+    var isStopRequested: Bool { time.isStopRequested }
 
     /// Requests the end, from any thread.
     func request() {
-        let interrupter = monitor.withLock {
-            hasBegun = true
-            monitor.signal()
-            return self.interrupter
-        }
-        interrupter?.interrupt()
+        time.requestStop()
+        monitor.withLock { interrupter }?.interrupt()
+        monitor.withLock { demand }?.cancel()
     }
 
     func attach(_ interrupter: CaptureInterrupter) {
-        let isRequested = monitor.withLock {
-            self.interrupter = interrupter
-            return hasBegun
-        }
-        if isRequested { interrupter.interrupt() }
+        monitor.withLock { self.interrupter = interrupter }
+        // A request that came before found no interrupter.
+        if time.isStopRequested { interrupter.interrupt() }
     }
 
-    var now: Instant { .now }
-
-    var wallTime: WallTime { .now }
-
-    var suspendedTime: Duration { SystemTime().suspendedTime }
-
-    func wait(until deadline: Instant) -> Bool {
-        monitor.withLock {
-            while !hasBegun, .now < deadline { monitor.wait(until: deadline) }
-            return hasBegun
-        }
+    /// Makes the request end the wait for a viewer.
+    func attach(_ demand: CameraDemand) {
+        monitor.withLock { self.demand = demand }
+        if time.isStopRequested { demand.cancel() }
     }
+
+    var now: Instant { time.now }
+
+    var wallTime: WallTime { time.wallTime }
+
+    var suspendedTime: Duration { time.suspendedTime }
+
+    func wait(until deadline: Instant) -> Bool { time.wait(until: deadline) }
 }
 
 /// The request to end a recording, for a source that waits for pictures or has disappeared.
 protocol SourceStop: InterruptibleClock {
     /// Makes the request interrupt this stream from now on, instead of the previous one.
     func attach(_ interrupter: CaptureInterrupter)
-}
-
-/// A clock whose waits end as soon as the recording should end. Tests script it.
-protocol InterruptibleClock: AnyObject, TimeSource {
-    /// Waits until a deadline.
-    /// - Returns: true as soon as the recording should end.
-    func wait(until deadline: Instant) -> Bool
 }

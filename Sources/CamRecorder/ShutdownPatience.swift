@@ -4,9 +4,9 @@ import CamPlatform
 ///
 /// A hung output is first interrupted, which ends a wait for a pipe's reader, and then abandoned. It never
 /// reads a clock, so tests can script the times.
-public struct ShutdownPatience {
+package struct ShutdownPatience {
     /// What to do with unfinished outputs.
-    public enum Step: Sendable, Hashable {
+    package enum Step: Sendable, Hashable {
         case wait
         /// End waits that can be ended, such as for a pipe's reader.
         case interrupt
@@ -15,13 +15,13 @@ public struct ShutdownPatience {
     }
 
     /// The outputs' progress.
-    public struct Progress: Sendable, Hashable {
+    package struct Progress: Sendable, Hashable {
         /// Access units written to all outputs.
-        public var written: Int
+        package var written: Int
         /// Whether an output still has something to write.
-        public var hasUnwritten: Bool
+        package var hasUnwritten: Bool
         /// Whether the encoders are done.
-        public var isEncoded: Bool
+        package var isEncoded: Bool
 
         init(written: Int, hasUnwritten: Bool, isEncoded: Bool) {
             self.written = written
@@ -38,23 +38,23 @@ public struct ShutdownPatience {
 
     /// The longest time without progress after a request to stop.
     static let patience = Duration.seconds(5)
-    /// The longest time after an interruption: less than systemd's TimeoutStopSec in the unit, more than a
+    /// The longest time after a cancellation: less than systemd's TimeoutStopSec in the unit, more than a
     /// disk needs to spin up.
     static let lastPatience = Duration.seconds(15)
     /// The longest time if an unattended recording ends by itself.
     static let unattendedPatience = Duration.seconds(60)
 
     /// - Parameter isAttended: whether a user is present and can end a wait.
-    public init(isAttended: Bool) { self.isAttended = isAttended }
+    package init(isAttended: Bool) { self.isAttended = isAttended }
 
     /// Records a request to stop.
-    public mutating func stop() {
+    package mutating func stop() {
         isStopping = true
         begin(Self.patience)
     }
 
     /// Returns what to do now. Call it every few seconds.
-    public mutating func step(_ progress: Progress, at now: Instant) -> Step {
+    package mutating func step(_ progress: Progress, at now: Instant) -> Step {
         guard isStopping || (progress.isEncoded && !isAttended) else { return .wait }
         guard let last, last.written == progress.written, progress.hasUnwritten else {
             last = (progress.written, now)
@@ -75,7 +75,7 @@ public struct ShutdownPatience {
 
 extension ShutdownPatience.Progress {
     /// Reads a recording's current progress.
-    public init(_ recording: Recording) {
+    package init(_ recording: Recording) {
         self.init(
             written: recording.outputs.reduce(0) { $0 + $1.counters[.written] },
             hasUnwritten: recording.hasUnwritten, isEncoded: recording.isEncoded)

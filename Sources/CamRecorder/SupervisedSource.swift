@@ -33,7 +33,7 @@ struct SupervisedSource {
     private struct Outage {
         let cause: CaptureError
         let start: Instant
-        /// The number of unreported outages before this one; nil if this one is not reported either.
+        /// The number of outages since the last one that a user was told of; nil if users are not told of this one.
         let suppressed: Int?
         var tries = 0
     }
@@ -65,10 +65,12 @@ struct SupervisedSource {
     /// - Returns: false if the recording should end first.
     mutating func start() throws(CaptureError) -> Bool {
         do throws(CaptureError) {
+            if let demand = source.demand, !demand.isWanted, try !turnOff(demand) { return false }
             try startStream()
             return true
         } catch {
-            guard error.isAbsence else { throw error }
+            // Others may use a camera that is off.
+            guard error.isAbsence || source.demand != nil else { throw error }
             return try recover(from: error)
         }
     }
@@ -80,6 +82,11 @@ struct SupervisedSource {
     mutating func nextBuffer() throws(CaptureError) -> NextBuffer {
         while true {
             do throws(CaptureError) {
+                if let demand = source.demand, !demand.isWanted {
+                    guard try turnOff(demand) else { return .interrupted }
+                    try startStream()
+                    run += 1
+                }
                 let next = try stream.nextBuffer()
                 countLosses()
                 switch consume next {
@@ -127,17 +134,16 @@ struct SupervisedSource {
         case .suspended: counters.add(milliseconds, to: .millisecondsSuspended)
         case .stopped: counters.add(milliseconds, to: .millisecondsStopped)
         }
-        if standstillMessages.admit(at: now) != nil { source.report(.stoodStill(standstill)) }
+        source.report(.stoodStill(standstill), standstillMessages.admit(at: now) != nil)
     }
 
     private mutating func noteDelivery(at timestamp: Instant) {
         if let outage {
             let lost = countLostTime(since: outage, until: timestamp)
-            if let suppressed = outage.suppressed {
-                source.report(
-                    .resumed(
-                        outage.cause, device: stream.identity.device, after: lost, suppressed: suppressed))
-            }
+            let event = SourceEvent.resumed(
+                outage.cause, device: stream.identity.device, after: lost,
+                suppressed: outage.suppressed ?? 0)
+            source.report(event, outage.suppressed != nil)
             self.outage = nil
         }
         if firstTimestamp == nil || !beginning.isRecording { firstTimestamp = timestamp }
@@ -171,11 +177,11 @@ extension SupervisedSource {
         guard losses.correctedTimes > countedLosses.correctedTimes else { return }
         if losses.haveTimesStood, !hasReportedStanding {
             hasReportedStanding = true
-            source.report(.wrongTimes(.standing, device: stream.identity.device))
+            source.report(.wrongTimes(.standing, device: stream.identity.device), true)
         }
         if let jump = losses.timeJump, !hasReportedJump {
             hasReportedJump = true
-            source.report(.wrongTimes(.jumped(jump), device: stream.identity.device))
+            source.report(.wrongTimes(.jumped(jump), device: stream.identity.device), true)
         }
     }
 }
@@ -191,17 +197,22 @@ extension SupervisedSource {
             guard failure.recovery != .stop, source.reopen != nil else { throw failure }
             var outage = self.outage ?? beginOutage(failure)
             let end = source.timeout.map { outage.start + $0 } ?? .distantFuture
+            // A recording whose camera has never delivered lasts from its failure on.
             let last =
-                beginning.duration.flatMap { length in firstTimestamp.map { $0 + length } } ?? .distantFuture
-            if outage.tries == 1, outage.suppressed != nil, end > stop.now {
-                source.report(.waiting(outage.cause, timeout: source.timeout))
+                beginning.duration.map { (firstTimestamp ?? outage.start) + $0 } ?? .distantFuture
+            if outage.tries == 1, end > stop.now {
+                source.report(.waiting(outage.cause, timeout: source.timeout), outage.suppressed != nil)
             }
             backOff.noteSuccess(lasting: stop.now - nextTry)
             // A camera that must only write into other memory has not failed.
             nextTry = stop.now + (failure.kind == .sharingEnded ? .zero : backOff.next())
             if stop.wait(until: min(nextTry, end, last)) { return false }
-            if stop.now >= last { return false }
-            if stop.now >= end { throw told(failure, outage.cause) }
+            if stop.now >= last {
+                // Without a single picture there is no recording.
+                guard firstTimestamp == nil else { return false }
+                throw errorToReport(failure, outage.cause)
+            }
+            if stop.now >= end { throw errorToReport(failure, outage.cause) }
             outage.tries += 1
             counters.add(to: .sourceTries)
             self.outage = outage
@@ -221,13 +232,14 @@ extension SupervisedSource {
         let now = stop.now
         let outage = Outage(cause: failure, start: now, suppressed: messages.admit(at: now))
         self.outage = outage
+        source.report(.failed(failure), false)
         let isAftermath = standstillEnd.map { now - $0 < Self.aftermath } ?? false
         if !isAftermath { counters.add(to: .outages) }
         return outage
     }
 
     /// Prefers the original cause to a mere "not found".
-    private func told(_ failure: CaptureError, _ cause: CaptureError) -> CaptureError {
+    private func errorToReport(_ failure: CaptureError, _ cause: CaptureError) -> CaptureError {
         failure.kind == .notFound ? cause : failure
     }
 
@@ -251,6 +263,25 @@ extension SupervisedSource {
         stop.attach(stream.interrupter)
     }
 
+    /// Turns the camera off, and on again as soon as it is wanted; the stream is then ready to start.
+    /// - Returns: false if the recording should end first.
+    private mutating func turnOff(_ demand: CameraDemand) throws(CaptureError) -> Bool {
+        let (start, format) = (stop.now, stream.format)
+        close()
+        source.report(.turnedOff(device: stream.identity.device), true)
+        let end = beginning.duration.flatMap { duration in firstTimestamp.map { $0 + duration } }
+        let isWanted = demand.waitForViewer(until: end ?? .distantFuture)
+        counters.add(Int((stop.now - start).inMilliseconds), to: .millisecondsOff)
+        guard isWanted else { return false }
+        lastDelivery = stop.now
+        counters.add(to: .turnedOn)
+        source.report(.turnedOn(device: stream.identity.device), true)
+        guard let reopen = source.reopen else { return true }
+        stream = try reopen(format)
+        countedLosses = CaptureLosses()
+        return true
+    }
+
     /// Lets captured pictures be encoded before the device is released, unless the encoder hangs.
     private func close() {
         stream.stop()
@@ -264,24 +295,27 @@ extension SupervisedSource {
 // MARK: The source and what it reports
 
 /// Reopens a source, for a stream that continues one of this format.
-public typealias SourceFactory = (PictureFormat) throws(CaptureError) -> any CaptureStream
+package typealias SourceFactory = (PictureFormat) throws(CaptureError) -> any CaptureStream
 
 /// The source of a recording's pictures.
-public struct RecordingSource {
+package struct RecordingSource {
     /// Already open, so that a failure is reported before recording starts.
-    public var stream: any CaptureStream
+    package var stream: any CaptureStream
     /// Reopens the source after it disappeared; nil to end the recording with it. Called on the capture
     /// thread.
-    public var reopen: SourceFactory?
+    package var reopen: SourceFactory?
     /// How long the source may be without pictures; nil for forever, zero for not at all.
-    public var timeout: Duration?
-    /// Called on the capture thread when the source disappears and when it is back.
-    public var report: (SourceEvent) -> Void
+    package var timeout: Duration?
+    /// Whether the source is wanted; nil if it always is. It must be one that can be reopened, or started again.
+    package var demand: CameraDemand?
+    /// Called on the capture thread when the source disappears and when it is back; not to be told to a user if
+    /// such an event was told of shortly before.
+    package var report: (SourceEvent, _ isTold: Bool) -> Void
 
     /// Creates a source whose failure ends the recording, unless it can be reopened.
-    public init(
+    package init(
         _ stream: any CaptureStream, reopen: SourceFactory? = nil, timeout: Duration? = .zero,
-        report: @escaping (SourceEvent) -> Void = { _ in }
+        report: @escaping (SourceEvent, _ isTold: Bool) -> Void = { _, _ in }
     ) {
         self.stream = stream
         self.reopen = reopen
@@ -291,7 +325,9 @@ public struct RecordingSource {
 }
 
 /// A change in the source during a recording. `description` is one line.
-public enum SourceEvent: Sendable, Equatable, CustomStringConvertible {
+package enum SourceEvent: Sendable, Equatable, CustomStringConvertible {
+    /// The source failed, and is restarted or reopened at once.
+    case failed(CaptureError)
     /// The source disappeared and did not come back immediately.
     /// - Parameter timeout: how long camrec waits for it; nil forever.
     case waiting(CaptureError, timeout: Duration?)
@@ -299,15 +335,30 @@ public enum SourceEvent: Sendable, Equatable, CustomStringConvertible {
     /// - Parameters:
     ///   - device: its current path.
     ///   - after: the time without pictures.
-    ///   - suppressed: how many such events went unreported since the last report.
+    ///   - suppressed: of how many such events before this one no message told.
     case resumed(CaptureError, device: String, after: Duration, suppressed: Int)
     /// The process or the machine stood still, and the source delivers again.
     case stoodStill(Standstill)
+    /// The camera was turned off, because nobody is watching.
+    case turnedOff(device: String)
+    /// The camera was turned on, because somebody watches.
+    case turnedOn(device: String)
     /// The driver's times of capture are wrong and are corrected.
     case wrongTimes(TimestampFault, device: String)
 
-    public var description: String {
+    /// Whether to report it even if the recording succeeds in the end.
+    package var isWarning: Bool {
         switch self {
+        case .turnedOff, .turnedOn: false
+        default: true
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .turnedOff(let device): "\(device): off, because nobody is watching"
+        case .turnedOn(let device): "\(device): on"
+        case .failed(let error): "\(error.device): \(error.reason); trying again"
         case .waiting(let error, let timeout):
             "\(error.device): \(error.reason); waiting for it"
                 + (timeout.map { " for \($0.inMilliseconds / 1000) s" } ?? " as long as it takes")

@@ -20,6 +20,10 @@ struct WriteStage {
     let control: RecordingControl
     /// The ring that keeps pictures in memory until a trigger; nil if everything is written.
     var ring: EventRing?
+    /// How long the pictures in the ring last, for other threads.
+    let ringLevel = RingLevel()
+    /// The event of the latest trigger that came from an event with an end.
+    private var lastingEvent: LastingEvent?
     let lateTrigger = LateTrigger()
     /// Orders sound and pictures; nil without sound.
     var interleaver: SoundInterleaver?
@@ -30,8 +34,15 @@ struct WriteStage {
     private var hasSoundEnded = false
     /// The time of the sink's next maintenance; nil before the first item.
     private var nextMaintenance: Instant?
+    /// The time of the next look at the disk of a ring that waits for an event.
+    private var nextLook = Instant.distantPast
+    /// The most bytes that the ring has kept.
+    private var eventSize = 0
     private var failure: OutputError?
     private var isInOutage = false
+
+    /// The time between looks; tests shorten it.
+    var lookInterval = Duration.seconds(1)
 
     init(
         items: BoundedQueue<OutputItem>, sink: any AccessUnitSink, ring: EventRing.Plan? = nil,
@@ -53,9 +64,13 @@ struct WriteStage {
     /// - Returns: the first error, if any.
     mutating func run() -> OutputError? {
         // A trigger may have come before the outputs were open.
-        if control.triggerCount > 0 { beginEvent() }
+        if let trigger = control.latestTrigger { beginEvent(trigger) }
         while let item = nextItem() {
-            if lateTrigger.take() { beginEvent() }
+            if let trigger = lateTrigger.take() { beginEvent(trigger) }
+            if case .keeping(let request) = item {
+                carryOut(request)
+                continue
+            }
             if interleaver == nil {
                 take(item)
             } else {
@@ -70,22 +85,27 @@ struct WriteStage {
         }
         interleaver?.end()
         while let next = interleaver?.next() { take(next) }
-        if lateTrigger.take() { beginEvent() }
+        if let trigger = lateTrigger.take() { beginEvent(trigger) }
         do throws(OutputError) { try sink.finish() } catch { note(error) }
         countRetracted()
         return failure
     }
 
-    /// Waits for an item, and maintains the sink during the wait.
+    /// Waits for an item; during the wait, maintains the sink and looks for outages.
     private mutating func nextItem() -> OutputItem? {
-        guard let interval = sink.maintenanceInterval else { return items.pop() }
         while true {
             let now = Instant.now
-            if now >= (nextMaintenance ?? .distantPast) {
+            if let interval = sink.maintenanceInterval, now >= (nextMaintenance ?? .distantPast) {
                 if nextMaintenance != nil { sink.maintain() }
                 nextMaintenance = now + interval
             }
-            switch items.pop(until: nextMaintenance) {
+            if ring != nil, now >= nextLook {
+                lookForOutage()
+                nextLook = now + lookInterval
+            }
+            let due = min(nextMaintenance ?? .distantFuture, ring == nil ? .distantFuture : nextLook)
+            guard due < .distantFuture else { return items.pop() }
+            switch items.pop(until: due) {
             case .element(let item): return item
             case .end: return nil
             case .due: continue
@@ -93,10 +113,21 @@ struct WriteStage {
         }
     }
 
+    /// A ring may wait for days, so its disk is examined without writing. An event's file begins with all that the
+    /// ring keeps.
+    private mutating func lookForOutage() {
+        guard let ring, ring.isWaiting else { return }
+        eventSize = max(eventSize, ring.byteCount)
+        sink.lookForOutage(room: eventSize)
+        if isInOutage || sink.currentOutage != nil { noteOutage() }
+    }
+
     /// Writes the ring's content right after a trigger, even if no other picture comes. Extends an event that
     /// lasts.
-    private mutating func beginEvent() {
+    private mutating func beginEvent(_ trigger: EventTrigger) {
+        lastingEvent = trigger.event ?? lastingEvent
         guard let kept = ring?.trigger() else { return }
+        ringLevel.set(ring?.heldTime)
         for item in kept {
             switch item {
             case .picture(let unit):
@@ -114,8 +145,16 @@ struct WriteStage {
             take(unit)
         case .sound(let packet): if ring?.next(packet) != false { write(packet) }
         case .stream(let description): beginStream(description)
-        case .event: beginEvent()
+        case .event(let trigger): beginEvent(trigger)
         case .soundEnd: hasSoundEnded = true
+        case .keeping(let request): carryOut(request)
+        }
+    }
+
+    private func carryOut(_ request: KeepingRequest) {
+        request.carryOut { (command) throws(KeepingRefusal) in
+            guard let sink = sink as? any SegmentedSink else { throw .noLimits }
+            return try sink.carryOut(command)
         }
     }
 
@@ -130,13 +169,14 @@ struct WriteStage {
     }
 
     private mutating func take(_ unit: AccessUnit) {
-        switch ring?.next(unit, isHeld: control.eventLasts(beyond: unit.timestamp)) {
+        switch ring?.next(unit, isHeld: lastingEvent?.lasts(beyond: unit.timestamp) == true) {
         case nil, .write?: write(unit)
         case .keep?: counters.add(to: .passed)
         case .endEvent?:
             counters.add(to: .passed)
             do throws(OutputError) { try sink.endFile() } catch { note(error) }
         }
+        if let ring { ringLevel.set(ring.heldTime) }
     }
 
     /// Clears the ring, whose pictures belong to the previous stream.
@@ -194,30 +234,64 @@ struct WriteStage {
     }
 }
 
+/// How long the pictures in a ring last. Set by the output's writer, read by any thread.
+final class RingLevel: Sendable {
+    private static let none: Int64 = -1
+    private let nanoseconds = Atomic<Int64>(0)
+
+    /// Nil while an event is written.
+    var time: Duration? {
+        let value = nanoseconds.load(ordering: .relaxed)
+        return value == Self.none ? nil : .nanoseconds(value)
+    }
+
+    func set(_ time: Duration?) {
+        nanoseconds.store(time.map { max(0, $0.inNanoseconds) } ?? Self.none, ordering: .relaxed)
+    }
+}
+
 /// Why an output is not written at present. Set by the output's threads, read by any thread.
 final class OutageRecord: @unchecked Sendable {
     // Safe to share: the state is accessed with the monitor's lock held.
     private let monitor = Monitor()
     private var outage: OutputOutage?
+    private let changed: @Sendable (OutageChange) -> Void
+
+    /// - Parameter changed: called in the thread that makes a change, one change after the other. It must not block.
+    init(changed: @escaping @Sendable (OutageChange) -> Void = { _ in }) { self.changed = changed }
 
     /// The current outage; nil while the output is written.
     var current: OutputOutage? { monitor.withLock { outage } }
 
-    func set(_ outage: OutputOutage?) { monitor.withLock { self.outage = outage } }
+    func set(_ outage: OutputOutage?) { monitor.withLock { replace(with: outage) } }
 
     /// Ends an outage of one kind, and no other.
     func end(_ kind: OutputError.Kind) {
-        monitor.withLock { if outage?.error.kind == kind { outage = nil } }
+        monitor.withLock { if outage?.error.kind == kind { replace(with: nil) } }
     }
+
+    private func replace(with next: OutputOutage?) {
+        let change = OutageChange(before: outage, after: next)
+        outage = next
+        if change.before?.error != change.after?.error { changed(change) }
+    }
+}
+
+/// A change in what keeps an output from being written.
+package struct OutageChange: Sendable, Equatable {
+    /// The outage before and after the change; nil for none.
+    let before, after: OutputOutage?
 }
 
 /// A trigger that found an output's queue full or closed, so that no item in the queue stands for it.
 final class LateTrigger: Sendable {
-    private let isPending = Atomic<Bool>(false)
+    private let pending = Mutex<EventTrigger?>(nil)
 
     /// Records a trigger.
-    func note() { isPending.store(true, ordering: .sequentiallyConsistent) }
+    func note(_ trigger: EventTrigger) {
+        pending.withLock { $0 = EventTrigger(event: trigger.event ?? $0?.event) }
+    }
 
-    /// Returns whether there was a trigger, and clears the record.
-    func take() -> Bool { isPending.exchange(false, ordering: .sequentiallyConsistent) }
+    /// Returns the triggers since the last call as one, or nil.
+    func take() -> EventTrigger? { pending.withLock { $0.take() } }
 }

@@ -6,28 +6,28 @@ import Containers
 /// The latest access units and their sound, kept in memory: an event's file then begins before the event.
 ///
 /// A ring begins with an IDR, and drops whole groups of pictures. It keeps references and does not copy them.
-public struct EventRing: Sendable {
+package struct EventRing: Sendable {
     /// How much to keep.
-    public struct Plan: Sendable, Hashable {
+    package struct Plan: Sendable, Hashable {
         /// The time before an event; up to a group of pictures more is kept.
-        public var before: Duration
+        package var before: Duration
         /// The time after an event; the file then ends at the next IDR.
-        public var after: Duration
+        package var after: Duration
         /// The most bytes in memory; less is kept if they do not suffice.
-        public var byteLimit = usualByteLimit
+        package var byteLimit = usualByteLimit
 
         /// 256 MiB.
-        public static let usualByteLimit = 256 << 20
+        package static let usualByteLimit = 256 << 20
 
         /// Keeps this much before and after an event.
-        public init(before: Duration, after: Duration) {
+        package init(before: Duration, after: Duration) {
             self.before = before
             self.after = after
         }
     }
 
     /// What to do with an access unit.
-    public enum Verdict: Sendable, Hashable {
+    package enum Verdict: Sendable, Hashable {
         /// Nothing: the ring keeps it.
         case keep
         case write
@@ -45,15 +45,19 @@ public struct EventRing: Sendable {
 
     private let plan: Plan
     private var items: [StreamItem] = []
-    private var byteCount = 0
+    /// The bytes in memory.
+    package private(set) var byteCount = 0
     private var state = State.keeping
 
     /// Creates an empty ring.
-    public init(_ plan: Plan) { self.plan = plan }
+    package init(_ plan: Plan) { self.plan = plan }
+
+    /// Whether there is no event: nothing is written.
+    package var isWaiting: Bool { if case .keeping = state { true } else { false } }
 
     /// Begins an event or extends the current one.
     /// - Returns: the items to write at once, oldest first.
-    public mutating func trigger() -> [StreamItem] {
+    package mutating func trigger() -> [StreamItem] {
         if case .event = state {
             state = .event(end: nil)
             return []
@@ -64,7 +68,7 @@ public struct EventRing: Sendable {
 
     /// Takes the next access unit.
     /// - Parameter isHeld: whether the event continues, which keeps its file open.
-    public mutating func next(_ unit: AccessUnit, isHeld: Bool = false) -> Verdict {
+    package mutating func next(_ unit: AccessUnit, isHeld: Bool = false) -> Verdict {
         switch state {
         case .event(let end?) where unit.isIDR && unit.timestamp >= end && !isHeld:
             state = .keeping
@@ -84,14 +88,22 @@ public struct EventRing: Sendable {
 
     /// Takes a packet of sound.
     /// - Returns: whether to write the packet; if not, the ring keeps it, provided that it has pictures.
-    public mutating func next(_ packet: SoundPacket) -> Bool {
+    package mutating func next(_ packet: SoundPacket) -> Bool {
         if case .event = state { return true }
         if !items.isEmpty { add(.sound(packet)) }
         return false
     }
 
+    /// How long the pictures in memory last; nil while an event is written.
+    package var heldTime: Duration? {
+        if case .event = state { return nil }
+        guard let first = items.first?.picture, let last = items.last(where: { $0.picture != nil })?.picture
+        else { return .zero }
+        return last.timestamp - first.timestamp
+    }
+
     /// Drops all items, because another stream follows.
-    public mutating func clear() { _ = takeAll() }
+    package mutating func clear() { _ = takeAll() }
 
     private mutating func takeAll() -> [StreamItem] {
         byteCount = 0

@@ -1,14 +1,14 @@
 import CamPlatform
 import Glibc
 
-/// The names of a recording's files: a pattern in which `strftime` inserts the time, and a counter if that name is
-/// taken.
+/// The names of a recording's files: a pattern in which `strftime` inserts the time, and `%f` its milliseconds, and a
+/// counter if that name is taken.
 ///
 /// The counter precedes the extension: `out.h264`, `out-1.h264`, `out-2.h264`. It only rises, so that a deleted file's
 /// name is not used again out of order.
-public struct FileNamePattern: Sendable {
+package struct FileNamePattern: Sendable {
     /// The pattern as given.
-    public let pattern: String
+    package let pattern: String
     private let isPattern: Bool
     private let isUTC: Bool
     /// The last file's name without its counter.
@@ -18,7 +18,7 @@ public struct FileNamePattern: Sendable {
     /// - Parameters:
     ///   - expandsTime: whether `strftime` expands `%`; otherwise the name is used as it is.
     ///   - isUTC: UTC instead of local time.
-    public init(_ pattern: String, expandsTime: Bool, isUTC: Bool = false) {
+    package init(_ pattern: String, expandsTime: Bool, isUTC: Bool = false) {
         self.pattern = pattern
         isPattern = expandsTime && pattern.contains("%")
         self.isUTC = isUTC
@@ -26,7 +26,7 @@ public struct FileNamePattern: Sendable {
 
     /// The path up to the first folder or file whose name depends on the time: `/video` of `/video/%Y/%m.h264`; `.` if
     /// it is empty.
-    public var folder: String {
+    package var folder: String {
         let parts = pattern.split(separator: "/", omittingEmptySubsequences: false).dropLast()
         let fixed = parts.prefix { !isPattern || !$0.contains("%") }
         return fixed.isEmpty ? "." : fixed == [""] ? "/" : fixed.joined(separator: "/")
@@ -34,7 +34,7 @@ public struct FileNamePattern: Sendable {
 
     /// Returns the next unused name.
     /// - Parameter time: when the file begins.
-    public mutating func next(at time: WallTime) -> String {
+    package mutating func next(at time: WallTime) -> String {
         let name = expanded(at: time)
         if name == lastName {
             counter += 1
@@ -45,7 +45,7 @@ public struct FileNamePattern: Sendable {
     }
 
     /// Returns the name at a given time, without a counter, even if a file with that name exists.
-    public func name(at time: WallTime) -> String { expanded(at: time) }
+    package func name(at time: WallTime) -> String { expanded(at: time) }
 
     /// Returns the name at a given time, with the counter of another pattern's name.
     func companion(at time: WallTime, counter: Int) -> String {
@@ -56,7 +56,7 @@ public struct FileNamePattern: Sendable {
     var lastCounter: Int { counter }
 
     /// Returns whether the pattern could have produced a name, with or without a counter.
-    public func covers(_ name: String) -> Bool {
+    package func covers(_ name: String) -> Bool {
         let (stem, end) = Self.split(pattern)
         let globs = [Self.glob(stem, isPattern), Self.glob(end, isPattern)]
         return ["", "-[0-9]*"].contains { fnmatch(globs[0] + $0 + globs[1], name, FNM_PATHNAME) == 0 }
@@ -64,7 +64,7 @@ public struct FileNamePattern: Sendable {
 
     /// Returns whether `covers` recognizes the names that the pattern produces: not if the time expands to
     /// slashes (`%D`), nor if `..` follows it.
-    public func areKnownAgain(at time: WallTime) -> Bool {
+    package func areKnownAgain(at time: WallTime) -> Bool {
         let parts = pattern.split(separator: "/", omittingEmptySubsequences: false)
         let changing = parts.drop { !isPattern || !$0.contains("%") }
         return !changing.contains("..") && covers(expanded(at: time))
@@ -72,20 +72,33 @@ public struct FileNamePattern: Sendable {
 
     /// Returns the first conversion whose text cannot be part of a file's name, with that text: `%D` and `%x`
     /// expand to slashes, `%n` to a line feed. Nil if the pattern has no such conversion.
-    public func misplacedConversion(at time: WallTime) -> (conversion: String, text: String)? {
-        guard isPattern else { return nil }
-        var rest = pattern[...]
-        while let start = rest.firstIndex(of: "%") {
-            let end = Self.endOfConversion(in: rest, from: start)
-            let conversion = String(rest[start..<end])
+    package func misplacedConversion(at time: WallTime) -> (conversion: String, text: String)? {
+        for conversion in conversions {
             let text = expanded(conversion, at: time)
             if text.unicodeScalars.contains(where: { $0 == "/" || $0.properties.generalCategory == .control })
             {
                 return (conversion, text)
             }
-            rest = rest[end...]
         }
         return nil
+    }
+
+    /// The first conversion that neither `strftime` nor `%f` defines, such as `%Q`, or a `%` at the end: the C library
+    /// would leave it in the name. Nil if the pattern has no such conversion.
+    package var unknownConversion: String? {
+        conversions.first { $0.count == 1 || !Self.letters.contains($0.suffix(1)) }
+    }
+
+    /// The conversions in their order: `%Y`, `%-d`, `%%`.
+    private var conversions: [String] {
+        guard isPattern else { return [] }
+        var (conversions, rest) = ([String](), pattern[...])
+        while let start = rest.firstIndex(of: "%") {
+            let end = Self.endOfConversion(in: rest, from: start)
+            conversions.append(String(rest[start..<end]))
+            rest = rest[end...]
+        }
+        return conversions
     }
 
     /// Flags and a width may come between the `%` and its letter.
@@ -96,11 +109,29 @@ public struct FileNamePattern: Sendable {
 
     private static let flags = "_-0^#123456789EO"
 
+    /// The last characters of the conversions that glibc's strftime(3) has, and the one of `%f`.
+    private static let letters = "%aAbBcCdDeFfgGhHIjklmMnpPrRsStTuUVwWxXyYzZ"
+
+    /// Returns a pattern with the milliseconds in place of each `%f`, which strftime does not have.
+    private static func withMilliseconds(_ pattern: String, of time: WallTime) -> String {
+        guard pattern.contains("f") else { return pattern }
+        let milliseconds = (time.nanoseconds - Int64(time.seconds) * 1_000_000_000) / 1_000_000
+        let digits = String(String(1000 + milliseconds).dropFirst())
+        var (text, rest) = ("", pattern[...])
+        while let start = rest.firstIndex(of: "%") {
+            let end = endOfConversion(in: rest, from: start)
+            text += rest[..<start] + (rest[start..<end].last == "f" ? digits[...] : rest[start..<end])
+            rest = rest[end...]
+        }
+        return text + rest
+    }
+
     private func expanded(at time: WallTime) -> String {
         isPattern ? expanded(pattern, at: time) : pattern
     }
 
     private func expanded(_ pattern: String, at time: WallTime) -> String {
+        let pattern = Self.withMilliseconds(pattern, of: time)
         var (moment, parts) = (time_t(time.seconds), tm())
         if isUTC { gmtime_r(&moment, &parts) } else { localtime_r(&moment, &parts) }
         // The space keeps the result from being empty: strftime returns 0 for

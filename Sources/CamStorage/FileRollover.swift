@@ -7,9 +7,9 @@ import Containers
 /// A recording in one file, which continues in a file with the next free counter if the picture format changes.
 ///
 /// The next file begins with the new format's first IDR. The recording ends if writing fails.
-public final class FileRollover: SegmentedSink {
-    public let name: String
-    public let takesPictures: Bool
+package final class FileRollover: SegmentedSink {
+    package let name: String
+    package let takesPictures: Bool
     /// Nil between the end of a file and the IDR that begins the next file.
     private var sink: (any AccessUnitSink)?
     /// The current file.
@@ -31,7 +31,7 @@ public final class FileRollover: SegmentedSink {
     ///   - synchronizer: the synchronizer of the files' sinks.
     ///   - completion: receives finished files.
     ///   - report: receives events, on the writer's thread.
-    public init(
+    package init(
         first: any AccessUnitSink, path: String, stream: StreamDescription, open: @escaping SinkOpening,
         synchronizer: DiskSynchronizer? = nil, clock: any TimeSource = SystemTime(),
         completion: FileCompletion = FileCompletion(),
@@ -46,39 +46,44 @@ public final class FileRollover: SegmentedSink {
         summary.add(path)
     }
 
-    public var identity: FileIdentity? { sink?.identity }
+    package var identity: FileIdentity? { sink?.identity }
 
     /// The files; nil as long as the requested file is the only one.
-    public var segments: SegmentSummary? { summary.count > 1 ? summary : nil }
+    package var segments: SegmentSummary? { summary.count > 1 ? summary : nil }
 
-    public func write(_ unit: AccessUnit) throws(OutputError) {
-        if sink == nil, unit.isIDR { try beginFile() }
+    package func write(_ unit: AccessUnit) throws(OutputError) {
+        let beginsFile = sink == nil && unit.isIDR
+        if beginsFile { try beginFile() }
         guard let sink else { throw OutputError(.noKeyframe, output: name) }
-        try sink.write(unit)
+        do throws(OutputError) { try sink.write(unit) } catch { throw endFile(after: error) }
         completion.note(unit)
+        // A file can be created even on a full disk, and is removed again if nothing was written to it.
+        if beginsFile { reporter.report(.began(path: path)) }
     }
 
-    public var takesSound: Bool { files.stream.sound != nil }
+    package var takesSound: Bool { files.stream.sound != nil }
 
-    public func write(_ sound: SoundPacket) throws(OutputError) { try sink?.write(sound) }
+    package func write(_ sound: SoundPacket) throws(OutputError) {
+        do throws(OutputError) { try sink?.write(sound) } catch { throw endFile(after: error) }
+    }
 
-    public func endSound() throws(OutputError) {
+    package func endSound() throws(OutputError) {
         files.stream.sound = nil
-        try sink?.endSound()
+        do throws(OutputError) { try sink?.endSound() } catch { throw endFile(after: error) }
     }
 
-    public func beginStream(_ description: StreamDescription) throws(OutputError) {
+    package func beginStream(_ description: StreamDescription) throws(OutputError) {
         files.stream = description
         try end()
     }
 
-    public func finish() throws(OutputError) {
+    package func finish() throws(OutputError) {
         try end()
         synchronizer?.finish()
         if let error = reporter.failure ?? synchronizer?.takeFailure() { throw error }
     }
 
-    public func takeRetracted() -> WrittenUnits {
+    package func takeRetracted() -> WrittenUnits {
         var units = retracted.takeAll()
         if let sink { units.add(sink.takeRetracted()) }
         return units
@@ -97,10 +102,19 @@ public final class FileRollover: SegmentedSink {
         if let error = synchronizer?.takeFailure() { reporter.noteIncomplete(error) }
     }
 
+    /// Ends the file in which nothing more can be written: if it is removed, it no longer counts.
+    private func endFile(after error: OutputError) -> OutputError {
+        // The cause of a second error is already known.
+        try? end()
+        return error
+    }
+
     /// Whether the ended file exists: a file in which nothing was kept was removed.
     private var isLeft: Bool {
-        guard let facts = FileFacts(path: path) else { return errno != ENOENT }
-        return !facts.isRegular || facts.size > 0
+        do throws(FileLocation.Failure) {
+            let facts = try FileFacts.read(path)
+            return !facts.isRegular || facts.size > 0
+        } catch { return error.errno != ENOENT }
     }
 
     private func beginFile() throws(OutputError) {
@@ -108,7 +122,6 @@ public final class FileRollover: SegmentedSink {
             let opened = try files.next()
             (sink, path, previous) = (opened.sink, opened.path, summary.last)
             summary.add(opened.path)
-            reporter.report(.began(path: opened.path))
         } catch { throw error.asInterruption }
     }
 }

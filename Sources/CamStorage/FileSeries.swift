@@ -25,7 +25,7 @@ struct FileSeries {
     var stream: StreamDescription
     private var main: Kind
     private let timestamps: Kind?
-    private let volume: Volume
+    let volume: Volume
     private let clock: any TimeSource
 
     /// The number of names to try for one file.
@@ -90,27 +90,27 @@ struct FileSeries {
 }
 
 /// Creates a file, which must not exist, and returns the sink that writes it.
-public typealias SinkOpening = (String, StreamDescription) throws(OutputError) -> any AccessUnitSink
+package typealias SinkOpening = (String, StreamDescription) throws(OutputError) -> any AccessUnitSink
 
 // MARK: - Finished files
 
 /// A file of a recording that is complete: nothing more is written to it, and it has its final name.
-public struct FinishedFile: Sendable, Equatable {
+package struct FinishedFile: Sendable, Equatable {
     /// The path, in the form in which the output names it.
-    public let path: String
+    package let path: String
     /// When its first and its last picture were captured; nil if the source has no clock.
-    public let start, end: WallTime?
+    package let start, end: WallTime?
     /// Its pictures.
-    public let frames: Int
+    package let frames: Int
 
     /// Describes a file.
-    public init(path: String, start: WallTime?, end: WallTime?, frames: Int) {
+    package init(path: String, start: WallTime?, end: WallTime?, frames: Int) {
         (self.path, self.start, self.end, self.frames) = (path, start, end, frames)
     }
 }
 
 /// Reports each file of an output once it is finished. Used by one thread.
-public struct FileCompletion {
+package struct FileCompletion {
     private let clock: (any TimeSource)?
     private let report: ((FinishedFile) -> Void)?
     private var frames = 0
@@ -120,7 +120,7 @@ public struct FileCompletion {
     /// - Parameters:
     ///   - captureClock: the clocks of the access units' timestamps; nil if they have none.
     ///   - report: receives the files, on the writer's thread; nil if reports are not needed.
-    public init(captureClock: (any TimeSource)? = nil, report: ((FinishedFile) -> Void)? = nil) {
+    package init(captureClock: (any TimeSource)? = nil, report: ((FinishedFile) -> Void)? = nil) {
         (clock, self.report) = (captureClock, report)
     }
 

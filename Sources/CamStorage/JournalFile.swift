@@ -47,19 +47,35 @@ final class JournalFile {
 
     /// The lines after the header, without a last line that was cut off.
     func lines() -> [String] {
-        let content = content()
+        let (lines, isCutOff) = Self.lines(of: Self.content(of: descriptor))
+        self.isCutOff = isCutOff
+        return lines
+    }
+
+    /// The lines of a journal that a recorder may be using.
+    static func lines(path: String) throws(OutputError) -> [String] {
+        let descriptor = try location(path).open(O_RDONLY | O_NONBLOCK)
+        guard descriptor >= 0 else { throw OutputError(.notRead(errno: -descriptor), output: path) }
+        defer { close(descriptor) }
+        let content = content(of: descriptor)
+        guard content.isEmpty || content.starts(with: header.utf8) else {
+            throw OutputError(.noJournal, output: path)
+        }
+        return lines(of: content).lines
+    }
+
+    private static func lines(of content: [UInt8]) -> (lines: [String], isCutOff: Bool) {
         var lines = content.split(separator: UInt8(ascii: "\n"))
-        isCutOff = content.last.map { $0 != UInt8(ascii: "\n") } ?? false
+        let isCutOff = content.last.map { $0 != UInt8(ascii: "\n") } ?? false
         if isCutOff { lines.removeLast() }
-        let texts = lines.map { String(decoding: $0, as: UTF8.self) }
-        return texts.filter { $0 != Self.header }
+        return (lines.map { String(decoding: $0, as: UTF8.self) }.filter { $0 != header }, isCutOff)
     }
 
     /// Appends a line, which ends with a line feed, and returns when it is on the disk.
     func append(_ line: String) throws(OutputError) {
         let end = lseek(descriptor, 0, SEEK_END)
-        guard write((isCutOff ? "\n" : "") + line, to: descriptor), fdatasync(descriptor) == 0 else {
-            let code = errno
+        let code = store((isCutOff ? "\n" : "") + line, in: descriptor)
+        guard code == 0 else {
             _ = ftruncate(descriptor, end)
             throw OutputError(writeFailed: code, output: path)
         }
@@ -79,10 +95,11 @@ final class JournalFile {
         let text = Self.header + "\n" + lines.joined()
         // No other process can have locked a file that was just created.
         let lockFailure = Self.lock(opened, calls)
-        guard write(text, to: opened), fdatasync(opened) == 0,
-            renameat(location.folder, temporary, location.folder, location.name) == 0
-        else {
-            let code = errno
+        var code = store(text, in: opened)
+        if code == 0, renameat(location.folder, temporary, location.folder, location.name) != 0 {
+            code = errno
+        }
+        guard code == 0 else {
             unlinkat(location.folder, temporary, 0)
             close(opened)
             throw OutputError(.notCreated(errno: code), output: path)
@@ -111,7 +128,7 @@ final class JournalFile {
         while true {
             let location = try location(path)
             let opened = location.open(O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK, mode: mode)
-            guard opened >= 0 else { throw OutputError(.notCreated(errno: errno), output: path) }
+            guard opened >= 0 else { throw OutputError(.notCreated(errno: -opened), output: path) }
             let lockFailure: Int32?
             do throws(OutputError) {
                 try examine(opened, in: location, path: path)
@@ -148,10 +165,10 @@ final class JournalFile {
         else { throw OutputError(.noJournal, output: path) }
     }
 
-    private func content() -> [UInt8] {
+    private static func content(of descriptor: Int32) -> [UInt8] {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return [] }
-        return [UInt8](unsafeUninitializedCapacity: Int(min(status.st_size, Self.largestSize))) {
+        return [UInt8](unsafeUninitializedCapacity: Int(min(status.st_size, largestSize))) {
             buffer, count in
             while count < buffer.count {
                 let result = pread(
@@ -169,15 +186,56 @@ final class JournalFile {
         _ = fchown(opened, status.st_uid, status.st_gid)
     }
 
-    private func write(_ text: String, to descriptor: Int32) -> Bool {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0, errno == EINTR { continue }
-            guard written > 0 else { return false }
-            rest = rest.dropFirst(written)
+    /// Writes a text, and flushes it to the disk.
+    /// - Returns: 0, or errno.
+    private func store(_ text: String, in descriptor: Int32) -> Int32 {
+        let code = Array(text.utf8).withUnsafeBytes { bytes -> Int32 in
+            var rest = UnsafeRawBufferPointer(rebasing: bytes[...])
+            while !rest.isEmpty {
+                let written = write(descriptor, rest.baseAddress, rest.count)
+                if written < 0, errno == EINTR { continue }
+                guard written > 0 else { return written == 0 ? EIO : errno }
+                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+            }
+            return 0
         }
-        return true
+        guard code == 0 else { return code }
+        return fdatasync(descriptor) == 0 ? 0 : errno
+    }
+}
+
+// MARK: - Reading only
+
+/// The names of the segments in a recorder's journal, for programs that list recordings.
+package enum JournalNames {
+    /// The suffix of journals' names.
+    package static var suffix: String { SegmentJournal.suffix }
+
+    /// Bytes of the journal's end that are read.
+    private static let length = 1 << 20
+
+    /// Returns the paths of the newest segments within the journal's folder, newest first. The journal is not locked, so
+    /// that its recorder never waits; what it says may be wrong. Without permission to read it there are none.
+    /// - Parameter folder: the open folder of the journal.
+    package static func newest(in folder: Int32, journal name: String, most: Int) -> [String] {
+        let descriptor = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return [] }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return [] }
+        let start = max(0, Int(status.st_size) - length)
+        let bytes = [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+            count = max(0, pread(descriptor, buffer.baseAddress, length, off_t(start)))
+        }
+        var (names, known): ([String], Set<String>) = ([], [])
+        // The first line may lack its beginning, and the last one its end: neither is an entry then.
+        for line in bytes.split(separator: UInt8(ascii: "\n")).reversed() where names.count < most {
+            guard let entry = SegmentJournal.Entry(line: String(decoding: line, as: UTF8.self)),
+                let name = entry.files.first?.name, known.insert(name).inserted
+            else { continue }
+            names.append(name)
+        }
+        return names
     }
 }
 
@@ -185,9 +243,16 @@ final class JournalFile {
 
 /// The format of the journal's lines.
 extension SegmentJournal.Entry {
+    /// The first field of a segment that is kept.
+    private static let keptMark = "keep"
+
     /// Nil for lines that do not describe segments: the header, and a line that was cut off.
     init?(line: String) {
-        let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+        var fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+        if fields[0] == Self.keptMark {
+            isKept = true
+            fields.removeFirst()
+        }
         guard [3, 5, 6].contains(fields.count), !fields[2].isEmpty,
             let file = SegmentJournal.File(name: fields[2], mark: fields[0]),
             fields[1] == "-" || Int(fields[1]).map({ $0 >= 0 }) == true
@@ -205,7 +270,8 @@ extension SegmentJournal.Entry {
 
     /// The entry as a line of the journal.
     var line: String {
-        var line = "\(files[0].markField)\t\(size.map(String.init) ?? "-")\t\(files[0].name.escaped)"
+        var line = isKept ? "\(Self.keptMark)\t" : ""
+        line += "\(files[0].markField)\t\(size.map(String.init) ?? "-")\t\(files[0].name.escaped)"
         for file in files.dropFirst() {
             line += "\t\(file.markField)\t\(file.name.escaped)"
             if let folder = file.folder { line += "\t\(folder.escaped)" }

@@ -18,7 +18,7 @@ extension SegmentJournal {
         let folder = names[0].folder
         var (adopted, rest, result): ([Entry], [Entry], Adoption) = ([], [], Adoption())
         for entry in foreign {
-            guard let facts = facts(of: entry.files[0].name, in: folder) else {
+            guard case .success(let facts) = facts(of: entry.files[0].name, in: folder) else {
                 rest.append(entry)
                 result.missing += 1
                 continue
@@ -30,12 +30,13 @@ extension SegmentJournal {
             }
             let files = entry.files.map { file in
                 // Timestamps in other folders stay unchanged: they were not copied with the segments.
-                guard file.folder == nil, let facts = self.facts(of: file.name, in: folder) else {
+                guard file.folder == nil, case .success(let facts) = self.facts(of: file.name, in: folder)
+                else {
                     return file
                 }
                 return File(name: file.name, mark: Mark(facts, isComplete: true))
             }
-            adopted.append(Entry(files: files, size: facts.size))
+            adopted.append(Entry(files: files, size: facts.size, isKept: entry.isKept))
         }
         result.adopted = adopted.count
         try replaceForeign(by: adopted, leaving: rest)
@@ -44,21 +45,21 @@ extension SegmentJournal {
 }
 
 /// Adopts recordings that were copied to another folder or disk.
-public enum SegmentAdoption {
+package enum SegmentAdoption {
     /// The result of adopting a folder's recordings.
-    public struct Result: Sendable, Equatable {
-        public var journals = 0
+    package struct Result: Sendable, Equatable {
+        package var journals = 0
         /// Recordings that count towards the limits from now on.
-        public var adopted = 0
+        package var adopted = 0
         /// Files that are not adopted, because their size differs from the
         /// recorded size, or that size is unknown.
-        public var left = 0
+        package var left = 0
         /// Recordings that do not exist, perhaps because they have not been copied yet.
-        public var missing = 0
+        package var missing = 0
     }
 
     /// Adopts the recordings listed in a folder's journals.
-    public static func adopt(in folder: String) throws(OutputError) -> Result {
+    package static func adopt(in folder: String) throws(OutputError) -> Result {
         guard let descriptor = opendir(folder) else {
             throw OutputError(.notRead(errno: errno), output: folder)
         }

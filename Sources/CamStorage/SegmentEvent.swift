@@ -3,7 +3,7 @@ import Glibc
 import Containers
 
 /// A change in an output that has several files. `description` is one line.
-public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
+package enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
     /// A file began.
     case began(path: String)
     /// A file cannot be continued or begun. Pictures are lost until a file begins.
@@ -22,14 +22,14 @@ public enum SegmentEvent: Sendable, Equatable, CustomStringConvertible {
     case removed(path: String)
 
     /// Whether to report it even if the recording succeeds in the end.
-    public var isWarning: Bool {
+    package var isWarning: Bool {
         switch self {
         case .interrupted, .resumed, .unnoted, .shortOfRoom, .unrecognised, .unlocked: true
         case .began, .removed: false
         }
     }
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .began(let path): "writing \(path)"
         case .interrupted(let error): "\(error) (retrying)"
@@ -91,18 +91,18 @@ struct OutputFileReporter {
 // MARK: - Counting
 
 /// The files that an output consists of.
-public struct SegmentSummary: Sendable, Hashable {
+package struct SegmentSummary: Sendable, Hashable {
     /// The number of files, including those removed as old segments.
-    public var count = 0
+    package var count = 0
     /// The first file's path; nil if there was none.
-    public var first: String?
+    package var first: String?
     /// The latest file's path; nil if there was none.
-    public var last: String?
+    package var last: String?
     /// The number of old files removed.
-    public var removed = 0
+    package var removed = 0
 
     /// Creates an empty summary.
-    public init() {}
+    package init() {}
 
     /// Counts a file that begins.
     mutating func add(_ path: String) {
@@ -121,7 +121,23 @@ public struct SegmentSummary: Sendable, Hashable {
 }
 
 /// An output that continues in another file.
-public protocol SegmentedSink: AccessUnitSink {
+package protocol SegmentedSink: AccessUnitSink {
     /// Its files; nil while there is only one. Read it in the writer's thread, or after that has ended.
     var segments: SegmentSummary? { get }
+
+    /// Which of its files are kept. Constant.
+    var retention: SegmentRetention { get }
+
+    /// Keeps segments, releases them, or lists those that are kept.
+    func carryOut(_ command: KeepingCommand) throws(KeepingRefusal) -> KeptSegments
+}
+
+extension SegmentedSink {
+    /// Most outputs remove no files.
+    package var retention: SegmentRetention { SegmentRetention() }
+
+    /// Most outputs remove no files.
+    package func carryOut(_ command: KeepingCommand) throws(KeepingRefusal) -> KeptSegments {
+        throw .noLimits
+    }
 }

@@ -7,15 +7,18 @@ import Containers
 ///
 /// It has a line for each segment, and a second one, with its size, once it has ended:
 ///
-///     BIRTH ⇥ SIZE ⇥ NAME [⇥ BIRTH ⇥ NAME [⇥ FOLDER]]
+///     [keep ⇥] BIRTH ⇥ SIZE ⇥ NAME [⇥ BIRTH ⇥ NAME [⇥ FOLDER]]
+///
+/// The last line about a segment holds. `keep` marks a segment that no limit removes, although it counts. Versions
+/// without such marks cannot read these lines and leave them in the file, so that they do not remove the segments.
 ///
 /// Birth is the file's time of creation in nanoseconds, size is `-` until it is known, and the second pair is the
 /// segment's timestamps, with their pattern's folder if it is another one than the segments'. Where the file system
 /// knows no time of creation, `INODE@MODIFICATION` takes its place, with the time at which the segment was last
 /// written once it has ended. A file is only removed if it is in the journal and still the same file: a regular one,
 /// reached without links from the pattern's folder, with a name that the pattern makes, and with the time of creation
-/// and the size that the journal states. Copies, files that replaced a segment, and files that cannot be told from
-/// such are left alone.
+/// (`StoredBirth` says how exactly) and the size that the journal states. Copies, files that replaced a segment, and
+/// files that cannot be told from such are left alone.
 ///
 /// Entries whose names now lead to other files, for example after a copy to another disk, are kept, and
 /// `adopt` assigns them to these files. Lines that cannot be read are kept, too.
@@ -28,6 +31,8 @@ final class SegmentJournal {
         var files: [File]
         /// Bytes; nil until the segment has ended.
         var size: Int?
+        /// Whether it stays although a limit is exceeded.
+        var isKept = false
     }
 
     /// A file's name, relative to its pattern's folder, and what identifies it.
@@ -68,12 +73,17 @@ final class SegmentJournal {
     /// Whether entries are missing in the file.
     private var isBehind = false
 
+    /// The kept segment that is looked at next.
+    private var nextLook = 0
+
     /// The suffix of journals' names.
     static let suffix = ".camrec"
     /// The file is rewritten if it has more lines than this about segments that are gone.
     private static let spareLines = 1000
     /// The most segments of `stuck` to retry at once.
     private static let mostTries = 16
+    /// The most kept segments to look for at once.
+    private static let mostLooks = 256
 
     /// Opens a pattern's journal, or creates it.
     /// - Parameter names: the segments' names, and those of their timestamps if there are any.
@@ -111,7 +121,8 @@ final class SegmentJournal {
         let files = zip(paths, names).map { path, names in
             let name = Self.relative(path, to: names.folder)
             return File(
-                name: name, mark: facts(of: name, in: names.folder).map { Mark($0, isComplete: false) },
+                name: name,
+                mark: (try? facts(of: name, in: names.folder).get()).map { Mark($0, isComplete: false) },
                 folder: isElsewhere(names) ? Folder.absolute(names.folder) : nil)
         }
         entries.append(Entry(files: files, size: nil))
@@ -141,7 +152,8 @@ final class SegmentJournal {
         ended.size = size
         for (index, names) in zip(ended.files.indices, names) {
             guard case .inode(let number, _) = ended.files[index].mark,
-                let facts = facts(of: ended.files[index].name, in: names.folder), facts.inode == number
+                case .success(let facts) = facts(of: ended.files[index].name, in: names.folder),
+                facts.inode == number
             else { continue }
             ended.files[index].mark = Mark(facts, isComplete: true)
         }
@@ -163,16 +175,27 @@ final class SegmentJournal {
         case unknown
     }
 
-    /// The oldest segment's age; requires a segment. The time is at most the next segment's creation, even if
-    /// the file's own time is later.
+    /// Whether there is a segment that may be removed.
+    /// - Parameter isWriting: whether the last one is being written, and stays.
+    func hasRemovable(isWriting: Bool) -> Bool {
+        entries.dropLast(isWriting ? 1 : 0).contains { !$0.isKept }
+    }
+
+    /// The age of the oldest segment that is not kept; requires one. The time is at most the next segment's creation,
+    /// even if the file's own time is later.
     var oldestAge: Age {
-        guard let facts = facts(of: entries[0].files[0].name, in: names[0].folder) else {
-            return Self.isAbsence(errno) ? .missing : .unknown
+        guard let index = entries.firstIndex(where: { !$0.isKept }) else { return .unknown }
+        let oldest = entries[index]
+        switch facts(of: oldest.files[0].name, in: names[0].folder) {
+        case .failure(let error): return error.isAbsence ? .missing : .unknown
+        case .success(let facts):
+            // In another time zone, both times of the file are shifted.
+            let written = facts.modification - (oldest.files[0].offset(of: facts, size: oldest.size) ?? .zero)
+            if entries.count > index + 1, case .birth(let next) = entries[index + 1].files[0].mark {
+                return .written(min(written, next))
+            }
+            return .written(written)
         }
-        if entries.count > 1, case .birth(let next) = entries[1].files[0].mark {
-            return .written(min(facts.modification, next))
-        }
-        return .written(facts.modification)
     }
 
     /// A segment that was removed.
@@ -182,11 +205,13 @@ final class SegmentJournal {
         let size: Int
     }
 
-    /// Removes the oldest entry, and its files if they are still the recorded ones.
+    /// Removes the oldest entry that is not kept, and its files if they are still the recorded ones.
     /// - Returns: nil if nothing was removed.
     func removeOldest() -> Removed? {
-        guard !entries.isEmpty else { return nil }
-        let entry = entries.removeFirst()
+        // Where no locks work, 'camrec keep' may have replaced the file.
+        if !file.isInPlace { try? renew() }
+        guard let index = entries.firstIndex(where: { !$0.isKept }) else { return nil }
+        let entry = entries.remove(at: index)
         bytes -= entry.size ?? 0
         return remove(entry)
     }
@@ -202,20 +227,21 @@ final class SegmentJournal {
         switch remove(entry.files[0], of: names[0], size: entry.size) {
         // A file that replaced the segment keeps the timestamps.
         case .isForeign:
-            if facts(of: entry.files[0].name, in: names[0].folder) != nil { foreign.append(entry) }
+            if case .success = facts(of: entry.files[0].name, in: names[0].folder) { foreign.append(entry) }
             return nil
         case .failed:
             stuck.append(entry)
             return nil
-        case .removed:
-            for file in entry.files.dropFirst() { removeTimestamps(file) }
+        case .removed(let offset):
+            for file in entry.files.dropFirst() { removeTimestamps(file, offset: offset) }
             return Removed(
                 path: Self.path(of: entry.files[0], in: names[0].folder), size: entry.size ?? 0)
         }
     }
 
     private enum Removal {
-        case removed
+        /// With the offset of its time of creation.
+        case removed(offset: Duration)
         /// It does not exist, or is not the file that was written.
         case isForeign
         case failed
@@ -233,67 +259,62 @@ final class SegmentJournal {
         guard names.covers(Self.path(of: file, in: names.folder)) || names.covers("./" + file.name) else {
             return .isForeign
         }
-        return remove(file, in: names.folder, size: size)
-    }
-
-    /// Removes a segment's timestamps, even if this run writes none or writes them elsewhere.
-    private func removeTimestamps(_ file: File) {
-        for folder in [file.folder, names.last?.folder, names[0].folder].compactMap(\.self) {
-            if case .removed = remove(file, in: folder, size: nil) { return }
+        return remove(file, in: names.folder) { facts in
+            size == nil || size == facts.size ? file.offset(of: facts, size: size) : nil
         }
     }
 
-    private func remove(_ file: File, in folder: String, size: Int?) -> Removal {
-        let removal =
-            withParent(of: file.name, in: folder) { parent, name -> Removal? in
-                guard let facts = calls.facts(parent, name) else { return nil }
-                guard facts.isRegular, file.isSame(facts), size == nil || size == facts.size else {
-                    return .isForeign
-                }
-                return unlinkat(parent, name, 0) == 0 ? .removed : .failed
-            } ?? nil
-        guard let removal else { return Self.isAbsence(errno) ? .isForeign : .failed }
-        if case .removed = removal { removeEmptyFolders(of: file.name, in: folder) }
-        return removal
+    /// Removes a segment's timestamps, even if this run writes none or writes them elsewhere.
+    /// - Parameter offset: that of the segment's time of creation, which the timestamps share.
+    private func removeTimestamps(_ file: File, offset: Duration) {
+        for folder in [file.folder, names.last?.folder, names[0].folder].compactMap(\.self) {
+            let removal = remove(file, in: folder) { facts in
+                file.offset(of: facts, size: facts.size) == offset ? offset : nil
+            }
+            if case .removed = removal { return }
+        }
     }
 
-    /// Whether an errno means that the name does not exist, as opposed to a disk that cannot be read.
-    private static func isAbsence(_ code: Int32) -> Bool { [ENOENT, ENOTDIR, ELOOP].contains(code) }
+    /// - Parameter offset: returns the offset of the file's time of creation; nil if it is another file.
+    private func remove(_ file: File, in folder: String, offset: (FileFacts) -> Duration?) -> Removal {
+        do throws(FileLocation.Failure) {
+            let removal = try withParent(of: file.name, in: folder) {
+                (parent, name) throws(FileLocation.Failure) -> Removal in
+                let facts = try calls.facts(parent, name)
+                guard facts.isRegular, let offset = offset(facts) else { return .isForeign }
+                return unlinkat(parent, name, 0) == 0 ? .removed(offset: offset) : .failed
+            }
+            if case .removed = removal { removeEmptyFolders(of: file.name, in: folder) }
+            return removal
+        } catch { return error.isAbsence ? .isForeign : .failed }
+    }
 
     /// Removes folders that the pattern created, such as one for each day, after the last file in them.
     private func removeEmptyFolders(of name: String, in folder: String) {
         let path = Folder.of(name)
         guard path != ".", path != "/" else { return }
-        let isGone = withParent(of: path, in: folder) { unlinkat($0, $1, AT_REMOVEDIR) == 0 }
+        let isGone = try? withParent(of: path, in: folder) { unlinkat($0, $1, AT_REMOVEDIR) == 0 }
         if isGone == true { removeEmptyFolders(of: path, in: folder) }
     }
 
     /// Opens a file's folder, from the pattern's folder downwards and without following links.
-    /// - Returns: nil if that is impossible; errno says why.
     private func withParent<Result>(
-        of name: String, in folder: String, _ body: (Int32, String) -> Result
-    ) -> Result? {
+        of name: String, in folder: String, _ body: (Int32, String) throws(FileLocation.Failure) -> Result
+    ) throws(FileLocation.Failure) -> Result {
         let parts = name.split(separator: "/").map(String.init)
         guard let last = parts.last, !parts.contains(".."), !name.hasPrefix("/") else {
-            errno = ENOENT
-            return nil
+            throw FileLocation.Failure(errno: ENOENT)
         }
-        var parent: Int32 = -1
-        do throws(FileLocation.Failure) {
-            parent = try FileLocation(folder + "/").open(O_RDONLY | O_DIRECTORY)
-        } catch {
-            // A link in the path does not mean that the files are gone.
-            errno = error.link == nil ? error.errno : EACCES
-            return nil
-        }
+        var parent = try FileLocation(folder + "/").open(O_RDONLY | O_DIRECTORY)
         for part in parts.dropLast() where parent >= 0 {
             let next = openat(parent, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            let code = errno
             close(parent)
-            parent = next
+            parent = next >= 0 ? next : -code
         }
-        guard parent >= 0 else { return nil }
+        guard parent >= 0 else { throw FileLocation.Failure(errno: -parent) }
         defer { close(parent) }
-        return body(parent, last)
+        return try body(parent, last)
     }
 
     /// Whether a pattern's folder differs from the segments' folder.
@@ -316,20 +337,36 @@ extension SegmentJournal {
     private func renew() throws(OutputError) {
         if !file.isInPlace {
             try file.reopen()
+            let found = read()
             let known = Set((stuck + foreign + entries).map { $0.files[0].begun })
-            entries = read().filter { !known.contains($0.files[0].begun) } + entries
+            takeMarks(of: found)
+            entries = found.filter { !known.contains($0.files[0].begun) } + entries
         }
         // The segment that begins was just created, even if the file system cannot confirm it.
         sortOut(entries.count - 1)
         try compact()
     }
 
+    /// Takes over which segments another process keeps.
+    private func takeMarks(of found: [Entry]) {
+        let marks = Dictionary(found.map { ($0.files[0].begun, $0.isKept) }) { $1 }
+        for index in entries.indices {
+            entries[index].isKept = marks[entries[index].files[0].begun] ?? entries[index].isKept
+        }
+    }
+
     private func read() -> [Entry] {
-        var (entries, indices): ([Entry], [File: Int]) = ([], [:])
         unread = []
-        for line in file.lines() {
+        return Self.entries(of: file.lines()) { unread.append($0) }
+    }
+
+    /// The entries that lines describe, in their order.
+    /// - Parameter unread: receives the lines that are no entries.
+    static func entries(of lines: [String], unread: (String) -> Void = { _ in }) -> [Entry] {
+        var (entries, indices): ([Entry], [File: Int]) = ([], [:])
+        for line in lines {
             guard let entry = Entry(line: line) else {
-                unread.append(line)
+                unread(line)
                 continue
             }
             if let index = indices[entry.files[0].begun] {
@@ -347,15 +384,16 @@ extension SegmentJournal {
     private func sortOut(_ count: Int) {
         var (known, others): ([Entry], [Entry]) = ([], [])
         for entry in entries[..<count] {
-            let facts = facts(of: entry.files[0].name, in: names[0].folder)
-            switch facts {
-            case nil where Self.isAbsence(errno): if keepsMissing { others.append(entry) }
+            switch facts(of: entry.files[0].name, in: names[0].folder) {
+            case .failure(let error) where error.isAbsence: if keepsMissing { others.append(entry) }
             // A disk that cannot be read now may be readable later.
-            case nil: known.append(entry)
-            case let facts? where entry.files[0].isSame(facts):
+            case .failure: known.append(entry)
+            case .success(let facts) where entry.files[0].offset(of: facts, size: entry.size) != nil:
                 // A recorder that was killed could not record its last segment's size.
-                known.append(Entry(files: entry.files, size: entry.size ?? facts.size))
-            default: others.append(entry)
+                var sized = entry
+                sized.size = entry.size ?? facts.size
+                known.append(sized)
+            case .success: others.append(entry)
             }
         }
         entries.replaceSubrange(..<count, with: known)
@@ -378,9 +416,71 @@ extension SegmentJournal {
         try compact()
     }
 
-    /// Nil if unknown; errno says why.
-    func facts(of name: String, in folder: String) -> FileFacts? {
-        withParent(of: name, in: folder) { calls.facts($0, $1) } ?? nil
+    /// Marks segments as kept, or removes their marks, and flushes that to the disk.
+    /// - Throws: if it cannot be written; the marks stay as they were.
+    func setKept(_ isKept: Bool, at indices: [Int]) throws(OutputError) {
+        let changed = indices.filter { entries[$0].isKept != isKept }
+        guard !changed.isEmpty else { return }
+        for index in changed { entries[index].isKept = isKept }
+        do throws(OutputError) {
+            try compact()
+            isBehind = false
+        } catch {
+            // A full disk may have room for a few lines. Earlier versions would still see the lines without the mark.
+            do throws(OutputError) {
+                guard !isBehind else { throw error }
+                try file.append(changed.map { entries[$0].line }.joined())
+                lineCount += changed.count
+            } catch {
+                for index in changed { entries[index].isKept = !isKept }
+                throw error
+            }
+        }
+    }
+
+    /// Puts segments that could not be removed back to the others.
+    func restoreStuck(_ names: [String]) {
+        let found = stuck.filter { names.contains($0.files[0].name) }
+        guard !found.isEmpty else { return }
+        stuck.removeAll { names.contains($0.files[0].name) }
+        entries = found + entries
+        bytes = entries.reduce(0) { $0.addingSaturated($1.size ?? 0) }
+    }
+
+    /// Makes sure that the journal is the one at its path, which another process may have replaced.
+    func refresh() throws(OutputError) { if !file.isInPlace { try renew() } }
+
+    /// Whether the file that has a segment's name is certainly the recorded one, or is being written.
+    func isInPlace(_ entry: Entry) -> Bool {
+        guard entry.size != nil else { return true }
+        guard case .success(let facts) = facts(of: entry.files[0].name, in: names[0].folder) else {
+            return false
+        }
+        return facts.isRegular && entry.files[0].offset(of: facts, size: entry.size) != nil
+    }
+
+    /// Forgets kept segments that somebody removed, so that they no longer count. Looks at some of them at a time.
+    func forgetMissing() {
+        let kept = entries.indices.filter { entries[$0].isKept && entries[$0].size != nil }
+        guard !kept.isEmpty else { return }
+        let start = nextLook % kept.count
+        let looked = (kept[start...] + kept[..<start]).prefix(Self.mostLooks)
+        nextLook = (start + looked.count) % kept.count
+        for index in looked.sorted(by: >) {
+            guard case .failure(let error) = facts(of: entries[index].files[0].name, in: names[0].folder),
+                error.isAbsence
+            else { continue }
+            bytes -= entries.remove(at: index).size ?? 0
+        }
+    }
+
+    /// The facts about a file, by its name in the journal.
+    func facts(of name: String, in folder: String) -> Result<FileFacts, FileLocation.Failure> {
+        Result { () throws(FileLocation.Failure) in
+            try withParent(of: name, in: folder) {
+                (parent, name) throws(FileLocation.Failure) in try calls.facts(parent, name)
+            }
+        }
     }
 
     /// The number of entries in the file.
@@ -390,34 +490,5 @@ extension SegmentJournal {
     private func compact() throws(OutputError) {
         try file.replace(by: unread.map { $0 + "\n" } + (stuck + foreign + entries).map(\.line))
         lineCount = keptCount
-    }
-}
-
-extension SegmentJournal.File {
-    /// Whether the file that has the name now is certainly the recorded one.
-    fileprivate func isSame(_ facts: FileFacts) -> Bool {
-        switch mark {
-        case .birth(let birth)?: facts.birth == birth
-        case .inode(let number, let modification?)?:
-            facts.birth == nil && facts.inode == number && facts.modification == modification
-        case .inode(_, nil)?, nil: false
-        }
-    }
-
-    /// The file as the journal describes it when its segment begins.
-    fileprivate var begun: SegmentJournal.File {
-        guard case .inode(let number, _) = mark else { return self }
-        var file = self
-        file.mark = .inode(number, modification: nil)
-        return file
-    }
-}
-
-extension SegmentJournal.Mark {
-    /// - Parameter isComplete: whether nothing more is written to the file.
-    init(_ facts: FileFacts, isComplete: Bool) {
-        self =
-            facts.birth.map(Self.birth)
-            ?? .inode(facts.inode, modification: isComplete ? facts.modification : nil)
     }
 }

@@ -1,32 +1,32 @@
 import CamPlatform
 
 /// How a recording is divided into segments, and which of them are kept.
-public struct SegmentPlan: Sendable {
+package struct SegmentPlan: Sendable {
     /// The segments' names.
-    public var names: FileNamePattern
+    package var names: FileNamePattern
     /// The names of files that list the pictures' times, one for each segment; nil for none.
-    public var timestamps: FileNamePattern?
+    package var timestamps: FileNamePattern?
     /// A segment's length; nil if segments only end by `endFile`.
-    public var length: SegmentSchedule.Length?
+    package var length: SegmentSchedule.Length?
     /// The greatest age of a file's first picture for the name to tell its capture time. Older pictures were
     /// not captured on this machine's clock. Nil names files after their time of creation.
-    public var oldestNamed: Duration?
+    package var oldestNamed: Duration?
     /// Which segments are kept.
-    public var retention = SegmentRetention()
+    package var retention = SegmentRetention()
     /// Whether the segments contain the pictures, and not only data about another output's pictures.
-    public var takesPictures = true
+    package var takesPictures = true
     /// The system calls that its journal uses.
     var calls = FileCalls()
 
     /// Creates a plan that removes no segments.
-    public init(names: FileNamePattern, length: SegmentSchedule.Length?) {
+    package init(names: FileNamePattern, length: SegmentSchedule.Length?) {
         self.names = names
         self.length = length
         oldestNamed = length == nil ? nil : Self.longestDelay
     }
 
     /// The longest time that encoders and disks may hold a picture back.
-    public static let longestDelay = Duration.seconds(120)
+    package static let longestDelay = Duration.seconds(120)
 
     /// The patterns of the segments and of their timestamps.
     var allNames: [FileNamePattern] { [names] + [timestamps].compactMap { $0 } }
@@ -35,18 +35,18 @@ public struct SegmentPlan: Sendable {
 // MARK: - Limits
 
 /// Which segments are kept: once a limit is exceeded, the oldest are removed.
-public struct SegmentRetention: Sendable, Hashable {
+package struct SegmentRetention: Sendable, Hashable {
     /// The time since a segment was last written.
-    public var age: Duration?
+    package var age: Duration?
     /// Bytes of all segments.
-    public var bytes: Int?
+    package var bytes: Int?
     /// Segments, including the one that is being written; at least 1.
-    public var count: Int?
+    package var count: Int?
     /// How much of the file system stays free.
-    public var free: Floor?
+    package var free: Floor?
 
     /// A part of a file system.
-    public enum Floor: Sendable, Hashable {
+    package enum Floor: Sendable, Hashable {
         case bytes(Int)
         /// A share of its capacity, 0 to 1.
         case share(Double)
@@ -61,10 +61,10 @@ public struct SegmentRetention: Sendable, Hashable {
     }
 
     /// Keeps everything.
-    public init() {}
+    package init() {}
 
     /// Applies another's limits as well, except `free`.
-    public mutating func tighten(to other: SegmentRetention) {
+    package mutating func tighten(to other: SegmentRetention) {
         age = Self.smaller(age, other.age)
         bytes = Self.smaller(bytes, other.bytes)
         count = Self.smaller(count, other.count)
@@ -84,5 +84,5 @@ public struct SegmentRetention: Sendable, Hashable {
     }
 
     /// Whether there is any limit.
-    public var isLimited: Bool { self != SegmentRetention() }
+    package var isLimited: Bool { self != SegmentRetention() }
 }

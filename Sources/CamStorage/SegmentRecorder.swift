@@ -10,7 +10,7 @@ import Containers
 /// A segment begins when the schedule says so, and is named after the time at which it begins. No file is overwritten,
 /// and old segments are removed. If a file cannot be written, the recorder retries; access units until then are lost,
 /// and the caller counts them.
-public final class SegmentRecorder: SegmentedSink {
+package final class SegmentRecorder: SegmentedSink {
     private let plan: SegmentPlan
     private let clock: any TimeSource
     private let synchronizer: DiskSynchronizer?
@@ -23,7 +23,7 @@ public final class SegmentRecorder: SegmentedSink {
     /// Whether the next IDR begins a segment.
     private var isCutDue = false
     private var outage = SegmentOutage()
-    public private(set) var currentOutage: OutputOutage?
+    package private(set) var currentOutage: OutputOutage?
     /// Access units lost after they were written.
     private var retracted = WrittenUnits()
     private(set) var summary = SegmentSummary()
@@ -53,7 +53,7 @@ public final class SegmentRecorder: SegmentedSink {
     ///   - synchronizer: the synchronizer of the segments and of the timestamps.
     ///   - completion: receives finished files.
     ///   - report: receives events, on the writer's thread.
-    public init(
+    package init(
         _ plan: SegmentPlan, stream: StreamDescription, open: @escaping SinkOpening,
         openTimestamps: SinkOpening? = nil, synchronizer: DiskSynchronizer? = nil,
         clock: any TimeSource = SystemTime(), completion: FileCompletion = FileCompletion(),
@@ -82,65 +82,77 @@ public final class SegmentRecorder: SegmentedSink {
         maintain()
     }
 
-    public var name: String { plan.names.pattern }
+    package var name: String { plan.names.pattern }
 
     /// The file that is being written.
-    public var identity: FileIdentity? { segment?.sink.identity }
+    package var identity: FileIdentity? { segment?.sink.identity }
 
-    public var recovers: Bool { true }
+    package var recovers: Bool { true }
 
-    public var takesPictures: Bool { plan.takesPictures }
+    package var takesPictures: Bool { plan.takesPictures }
 
-    public var segments: SegmentSummary? { summary }
+    package var segments: SegmentSummary? { summary }
 
-    public var maintenanceInterval: Duration? { plan.retention.maintenanceInterval }
+    package var retention: SegmentRetention { plan.retention }
 
-    public func write(_ unit: AccessUnit) throws(OutputError) {
+    package var maintenanceInterval: Duration? { plan.retention.maintenanceInterval }
+
+    package func write(_ unit: AccessUnit) throws(OutputError) {
         if schedule?.enters(unit) == true { isCutDue = true }
         if unit.isIDR, isCutDue || segment == nil { try begin(with: unit) }
         guard let sink = segment?.sink else { throw loss() }
         do throws(OutputError) { try sink.write(unit) } catch { throw interrupt(error) }
         completion.note(unit)
-        if outage.isActive { resume() }
+        currentOutage = nil
+        if outage.isActive {
+            resume()
+        } else if let segment, segment.bytes == 0 {
+            // A file can be created even on a full disk, and is removed again if nothing was written to it.
+            reporter.report(.began(path: segment.path))
+        }
         writeTimestamp { (file) throws(OutputError) in try file.write(unit) }
         grow(by: unit.count)
     }
 
-    public var takesSound: Bool { files.stream.sound != nil }
+    package var takesSound: Bool { files.stream.sound != nil }
 
     /// Sound belongs to the file in which it begins. Sound without pictures, as in an outage, is not written.
-    public func write(_ sound: SoundPacket) throws(OutputError) {
+    package func write(_ sound: SoundPacket) throws(OutputError) {
         guard let sink = segment?.sink else { return }
         do throws(OutputError) { try sink.write(sound) } catch { throw interrupt(error, lost: 0) }
         writeTimestamp { (file) throws(OutputError) in try file.write(sound) }
         grow(by: sound.count)
     }
 
-    public func endSound() throws(OutputError) {
+    package func endSound() throws(OutputError) {
         files.stream.sound = nil
         do throws(OutputError) { try segment?.sink.endSound() } catch { throw interrupt(error, lost: 0) }
     }
 
-    public func beginStream(_ description: StreamDescription) {
+    package func beginStream(_ description: StreamDescription) {
         files.stream = description
         endFile()
     }
 
-    public func endFile() {
+    package func endFile() {
         do throws(OutputError) { try endSegment() } catch { reporter.noteIncomplete(error) }
         if let error = synchronizer?.takeFailure() { reporter.noteIncomplete(error) }
     }
 
     /// Removes old segments even while nothing is written: while a ring waits, in an outage, at the start.
-    public func maintain() { note(upkeep.pruneByTime()) }
+    package func maintain() { note(upkeep.pruneByTime()) }
 
-    public func finish() throws(OutputError) {
+    package func carryOut(_ command: KeepingCommand) throws(KeepingRefusal) -> KeptSegments {
+        try upkeep.carryOut(command)
+    }
+
+    package func finish() throws(OutputError) {
         endFile()
         synchronizer?.finish()
         if let error = reporter.failure ?? synchronizer?.takeFailure() { throw error }
     }
 
-    public func takeRetracted() -> WrittenUnits { retracted.takeAll() }
+    package func takeRetracted() -> WrittenUnits { retracted.takeAll() }
 }
 
 // MARK: Segments
@@ -150,6 +162,7 @@ extension SegmentRecorder {
         guard outage.allowsAttempt(at: clock.now) else { throw loss() }
         endFile()
         note(upkeep.prune(size: 0))
+        if let obstacle = upkeep.obstacle { throw interrupt(obstacle) }
         do throws(OutputError) { segment = try openSegment(beginningWith: unit) } catch {
             throw interrupt(hasBegun ? error.asInterruption : error)
         }
@@ -158,8 +171,6 @@ extension SegmentRecorder {
         guard let segment else { return }
         hasBegun = true
         summary.add(segment.path)
-        // A file can be created even on a full disk: the outage ends with the first write.
-        if !outage.isActive { reporter.report(.began(path: segment.path)) }
     }
 
     /// The age of an access unit, for the file's name: an encoder, a disk or a ring may have held the access
@@ -186,17 +197,19 @@ extension SegmentRecorder {
 
     private func endSegment() throws(OutputError) {
         guard let ended = segment.take() else { return }
-        var lost = WrittenUnits()
-        defer {
-            if !upkeep.end(ended.path) { summary.takeBack(to: ended.previous) }
-            completion.finish(ended.path, lost: lost.count)
+        var failure: OutputError?
+        do throws(OutputError) { try ended.sink.finish() } catch { failure = error }
+        let lost = ended.sink.takeRetracted()
+        retracted.add(lost)
+        if upkeep.end(ended.path) {
+            do throws(OutputError) { try ended.timestamps?.finish() } catch { reporter.noteTimestamps(error) }
+        } else {
+            // Nothing of it is left, and its timestamps would stay for good.
+            ended.timestamps?.discard()
+            summary.takeBack(to: ended.previous)
         }
-        do throws(OutputError) { try ended.timestamps?.finish() } catch { reporter.noteTimestamps(error) }
-        defer {
-            lost = ended.sink.takeRetracted()
-            retracted.add(lost)
-        }
-        try ended.sink.finish()
+        completion.finish(ended.path, lost: lost.count)
+        if let failure { throw failure }
     }
 
     /// Writes a timestamp. If that fails, only the timestamp file ends.
@@ -236,10 +249,8 @@ extension SegmentRecorder {
         try? endSegment()
         let removed = error.kind.isFullDisk ? upkeep.makeRoom() : []
         note(removed)
-        if outage.isActive {
-            currentOutage?.error = error
-        } else {
-            currentOutage = OutputOutage(error, since: clock.wallTime)
+        noteOutage(error)
+        if !outage.isActive {
             outage.begin(with: error, isReported: reporter.reportInterruption(error), at: now)
         }
         outage.postpone(at: now, skipsPause: !removed.isEmpty)
@@ -247,9 +258,36 @@ extension SegmentRecorder {
         return error
     }
 
+    private func noteOutage(_ error: OutputError) {
+        currentOutage = OutputOutage(error, since: currentOutage?.since ?? clock.wallTime)
+    }
+
+    package func lookForOutage(room: Int) {
+        guard segment == nil else { return }
+        if let obstacle = obstacle(to: room) {
+            noteOutage(obstacle)
+        } else if currentOutage?.error.isVisibleOnDisk == true {
+            currentOutage = nil
+        }
+    }
+
+    /// What would keep the next segment from being written, as far as it shows without writing.
+    private func obstacle(to room: Int) -> OutputError? {
+        let volume = files.volume
+        guard !volume.isGone else { return OutputError(.volumeGone, output: volume.folder) }
+        // Missing folders are created.
+        guard access(volume.folder + "/", W_OK | X_OK) == 0 || errno == ENOENT else {
+            return OutputError(.notContinued(errno: errno), output: name)
+        }
+        if let obstacle = upkeep.obstacle { return obstacle }
+        // Old segments can make room, unless they were too few the last time.
+        let mayMakeRoom = plan.retention.isLimited && currentOutage?.error.kind.isFullDisk != true
+        guard !mayMakeRoom, let space = volume.space, space.free < room else { return nil }
+        return OutputError(.diskFull, output: name)
+    }
+
     private func resume() {
         guard let path = segment?.path else { return }
-        currentOutage = nil
         reporter.report(outage.end(at: clock.now, path: path))
     }
 

@@ -7,9 +7,9 @@ import Glibc
 /// The encode thread and each writer keep a schedule, and arrive at the same frame independently: the encoder
 /// makes it an IDR, and the writer begins a file with it. If IDRs cannot be requested, as with a camera's own
 /// H.264, the writer cuts at the next IDR.
-public struct SegmentSchedule: Sendable, Hashable {
+package struct SegmentSchedule: Sendable, Hashable {
     /// The length of a segment.
-    public enum Length: Sendable, Hashable {
+    package enum Length: Sendable, Hashable {
         /// Frames, at least 1: the grid counts from the recording's first frame.
         case frames(Int)
         /// Capture time, at least a nanosecond: the grid counts from the first frame.
@@ -31,13 +31,13 @@ public struct SegmentSchedule: Sendable, Hashable {
     private static let largestStepBack = Duration.seconds(1)
 
     /// Creates a schedule that has seen no frame.
-    public init(_ length: Length) { self.length = length }
+    package init(_ length: Length) { self.length = length }
 
     /// Returns whether a frame that is about to be encoded begins another segment.
     /// - Parameters:
     ///   - number: its place in the recording, from 0.
     ///   - timestamp: when it was captured, on any clock.
-    public mutating func enters(number: Int, timestamp: Instant) -> Bool {
+    package mutating func enters(number: Int, timestamp: Instant) -> Bool {
         let next: Int
         switch length {
         case .frames(let count): next = number / max(1, count)
@@ -52,7 +52,7 @@ public struct SegmentSchedule: Sendable, Hashable {
 
     /// Returns whether an access unit that is about to be written begins another segment, by the grid or
     /// because the current segment has reached its size.
-    public mutating func enters(_ unit: AccessUnit) -> Bool {
+    package mutating func enters(_ unit: AccessUnit) -> Bool {
         guard case .bytes(let limit) = length else {
             return enters(number: unit.frameNumber, timestamp: unit.timestamp)
         }
@@ -61,11 +61,11 @@ public struct SegmentSchedule: Sendable, Hashable {
     }
 
     /// Notes that a segment begins with this access unit, and restarts the count of bytes.
-    public mutating func begin(with unit: AccessUnit) { byteCount = unit.count }
+    package mutating func begin(with unit: AccessUnit) { byteCount = unit.count }
 
     /// Starts the grid at the first access unit that the encoder returned, not
     /// at an earlier frame that was lost.
-    public mutating func anchor(at timestamp: Instant) { (origin, latest) = (timestamp, timestamp) }
+    package mutating func anchor(at timestamp: Instant) { (origin, latest) = (timestamp, timestamp) }
 
     /// The time since the grid's beginning.
     private mutating func time(at timestamp: Instant) -> Duration {
@@ -91,7 +91,7 @@ public struct SegmentSchedule: Sendable, Hashable {
 /// first. Each moment is fixed when the previous segment begins, by the wall clock at that time. If
 /// the clock is set during a segment, that segment becomes longer or shorter, and the following
 /// segments are on the clock again.
-public final class ClockGrid: Sendable, Hashable {
+package final class ClockGrid: Sendable, Hashable {
     private let length: Duration
     private let offset: @Sendable (WallTime) -> Duration
     private let wallTime: @Sendable (Instant) -> WallTime
@@ -99,7 +99,7 @@ public final class ClockGrid: Sendable, Hashable {
 
     /// Whether a length is at least a second and divides a day, which puts the moments at the same times
     /// every day.
-    public static func allows(_ length: Duration) -> Bool {
+    package static func allows(_ length: Duration) -> Bool {
         let (length, day) = (length.inNanoseconds, Duration.seconds(86400).inNanoseconds)
         return length >= 1_000_000_000 && day.isMultiple(of: length)
     }
@@ -107,7 +107,7 @@ public final class ClockGrid: Sendable, Hashable {
     /// - Parameters:
     ///   - length: the time between moments; a length that `allows` accepts.
     ///   - isUTC: whether a day begins at midnight in UTC, and not in local time.
-    public convenience init(every length: Duration, isUTC: Bool) {
+    package convenience init(every length: Duration, isUTC: Bool) {
         self.init(
             every: length, offset: { isUTC ? .zero : Self.localOffset(at: $0) },
             wallTime: { SystemTime().wallTime(at: $0) })
@@ -159,9 +159,9 @@ public final class ClockGrid: Sendable, Hashable {
         return localtime_r(&moment, &parts) == nil ? .zero : .seconds(parts.tm_gmtoff)
     }
 
-    public static func == (one: ClockGrid, other: ClockGrid) -> Bool { one === other }
+    package static func == (one: ClockGrid, other: ClockGrid) -> Bool { one === other }
 
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
     private final class State: @unchecked Sendable {
         // Safe to share: accessed with the monitor's lock held.

@@ -64,10 +64,14 @@ struct SegmentUpkeep {
             pruner?.endUnseen()
             return true
         }
-        let facts = FileFacts(path: path)
-        let isUnknown = facts == nil && errno != ENOENT && errno != ENOTDIR
-        // An empty file is about to be removed.
-        let size = facts.flatMap { $0.size > 0 ? $0.size : nil }
+        var (size, isUnknown) = (Int?.none, false)
+        do throws(FileLocation.Failure) {
+            let facts = try FileFacts.read(path)
+            // An empty file is about to be removed.
+            if facts.size > 0 { size = facts.size }
+        } catch {
+            isUnknown = error.errno != ENOENT && error.errno != ENOTDIR
+        }
         pruner?.end(size: size)
         return size != nil || isUnknown
     }
@@ -83,6 +87,18 @@ struct SegmentUpkeep {
         if isHelpless, !isShortOfRoom { events.append(.shortOfRoom(folder: volume.folder)) }
         isShortOfRoom = isHelpless
         return events
+    }
+
+    /// The error with which a segment cannot begin, because those that are kept fill the limits; nil if it can.
+    var obstacle: OutputError? {
+        pruner?.isFullOfKept == true && !volume.isGone ? OutputError(.fullOfKept, output: volume.folder) : nil
+    }
+
+    /// Keeps segments, releases them, or lists those that are kept.
+    func carryOut(_ command: KeepingCommand) throws(KeepingRefusal) -> KeptSegments {
+        guard let pruner else { throw .noLimits }
+        guard !volume.isGone else { throw .failed(OutputError(.volumeGone, output: volume.folder)) }
+        return try pruner.carryOut(command)
     }
 
     /// Removes the segments that are too old, and frees the space that must stay free.
@@ -165,8 +181,9 @@ final class SegmentPruner {
     /// - Returns: the segments that were removed.
     func prune(now: WallTime, size: Int) -> [String] {
         var removed = isWriting ? [] : journal.removeStuck()
+        if !isWriting { journal.forgetMissing() }
         if let age = retention.age, !isWriting { removed += removeOlder(than: now - age) }
-        while hasEnded, isOverLimit(size) {
+        while hasRemovable, isOverLimit(size) {
             if let segment = journal.removeOldest() { removed.append(segment) }
         }
         return (removed + free(wantedRoom, now: now)).map(\.path)
@@ -190,7 +207,7 @@ final class SegmentPruner {
     private func removeOlder(than time: WallTime) -> [SegmentJournal.Removed] {
         var removed: [SegmentJournal.Removed] = []
         var left = max(Self.mostByAge, journal.entries.count / Self.shareByAge)
-        while hasEnded {
+        while hasRemovable {
             switch journal.oldestAge {
             case .unknown: return removed
             case .missing: break
@@ -213,8 +230,20 @@ final class SegmentPruner {
         return free(room, of: before, now: now).map(\.path)
     }
 
-    /// Whether there is a segment besides the one being written.
-    private var hasEnded: Bool { journal.entries.count > (isWriting ? 1 : 0) }
+    /// Whether there is a segment that may be removed: not the one being written, and none that is kept.
+    private var hasRemovable: Bool { journal.hasRemovable(isWriting: isWriting) }
+
+    /// Whether the segments that are kept leave no room within the limits for one that begins.
+    var isFullOfKept: Bool {
+        guard !isWriting, !journal.entries.isEmpty, !hasRemovable else { return false }
+        if let most = retention.bytes, journal.bytes >= most { return true }
+        return retention.count.map { journal.entries.count >= $0 } ?? false
+    }
+
+    /// Keeps segments, releases them, or lists those that are kept.
+    func carryOut(_ command: KeepingCommand) throws(KeepingRefusal) -> KeptSegments {
+        try journal.carryOut(command)
+    }
 
     private func isOverLimit(_ size: Int) -> Bool {
         // The segment that is about to begin counts, too.
@@ -226,7 +255,7 @@ final class SegmentPruner {
 
     /// Whether too little space is free and no segment could make room.
     var isHelpless: Bool {
-        guard !hasEnded, let space = space() else { return false }
+        guard !hasRemovable, let space = space() else { return false }
         return space.free < floor(space.total)
     }
 
@@ -250,7 +279,7 @@ final class SegmentPruner {
         look(at: before, now: now)
         let expected = unseen?.bytes ?? 0
         var (removed, bytes) = ([SegmentJournal.Removed](), 0)
-        while hasEnded, before.addingSaturated(expected).addingSaturated(bytes) < wanted {
+        while hasRemovable, before.addingSaturated(expected).addingSaturated(bytes) < wanted {
             guard let segment = journal.removeOldest() else { continue }
             removed.append(segment)
             bytes = bytes.addingSaturated(segment.size)
@@ -273,7 +302,7 @@ final class SegmentPruner {
 
 /// Enforces the limits on segments before recording starts: waiting for a camera
 /// may take weeks. Used by one thread.
-public final class SegmentCaretaker {
+package final class RetentionWhileWaiting {
     private let upkeep: SegmentUpkeep
     private let clock: any TimeSource
     private let interval: Duration
@@ -284,7 +313,7 @@ public final class SegmentCaretaker {
     ///
     /// Nil if there are no such segments, or if they cannot be managed now: recording reports the cause when
     /// it starts.
-    public init?(_ plan: SegmentPlan, clock: any TimeSource = SystemTime()) {
+    package init?(_ plan: SegmentPlan, clock: any TimeSource = SystemTime()) {
         // No files are created before recording starts, so the journal has to exist already.
         guard let interval = plan.retention.maintenanceInterval,
             FileFacts(path: SegmentJournal.path(for: plan.names))?.isRegular == true,
@@ -296,7 +325,7 @@ public final class SegmentCaretaker {
 
     /// Removes segments that exceed the limits, if the next check is due.
     /// - Returns: a `removed` event for each.
-    public func maintain() -> [SegmentEvent] {
+    package func maintain() -> [SegmentEvent] {
         guard clock.now >= next, !upkeep.isDiskGone else { return [] }
         next = clock.now + interval
         return upkeep.pruneByTime()

@@ -20,7 +20,7 @@ struct CameraBuffers {
     private static let fewestShared = PixelBufferPool.heldByReader + 6
 
     /// Whose memory the camera writes into.
-    private enum Way {
+    private enum Memory {
         /// Another device's memory.
         case imported([DMABuffer])
         /// The camera's own memory, which another device reads.
@@ -49,19 +49,19 @@ struct CameraBuffers {
     }
 
     private static func queued(
-        _ way: Way, on device: V4L2Device, _ isMultiPlanar: Bool, _ format: PictureFormat
+        _ kind: Memory, on device: V4L2Device, _ isMultiPlanar: Bool, _ format: PictureFormat
     ) throws(CaptureError) -> CameraBuffers {
         var memory: [DMABuffer] = []
-        if case .imported(let buffers) = way { memory = buffers }
+        if case .imported(let buffers) = kind { memory = buffers }
         let requests = V4L2BufferRequest(
             type: V4L2BufferType.capture(isMultiPlanar), isMultiPlanar: isMultiPlanar, imported: memory)
         do throws(CaptureError) {
             var wanted = wanted
-            if case .mapped = way {} else { wanted += UInt32(PixelBufferPool.heldByReader) }
+            if case .mapped = kind {} else { wanted += UInt32(PixelBufferPool.heldByReader) }
             let count = try request(wanted, on: device, requests)
-            if case .mapped = way {} else { try checkShared(count, of: Int(wanted), on: device) }
+            if case .mapped = kind {} else { try checkShared(count, of: Int(wanted), on: device) }
             let pool =
-                switch way {
+                switch kind {
                 case .imported: try share(Array(memory.prefix(count)), format)
                 case .exported: try share(try export(count, on: device, requests, format), format)
                 case .mapped: try map(count, on: device, requests, format)

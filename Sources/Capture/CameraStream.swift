@@ -60,7 +60,8 @@ public final class CameraStream: CaptureStream {
         queued = buffers.all
         deadline = FrameDeadline(
             clock: device.calls, frameDuration: format.frameRate.frameDuration)
-        times = TimestampCorrection(frameDuration: format.frameRate.frameDuration)
+        times = TimestampCorrection(
+            frameDuration: format.frameRate.frameDuration, start: device.calls.now)
         SourceChange.subscribe(on: device)
         renewDeadline()
     }
@@ -85,7 +86,7 @@ public final class CameraStream: CaptureStream {
     public func start() throws(CaptureError) {
         if isSharingBlamed || hasSharingEnded { try stopSharing() }
         do throws(CaptureError) { try beginStreaming() } catch {
-            blameSharing(for: error)
+            disableSharing(for: error)
             guard isSharingBlamed else { throw error }
             try stopSharing()
             try beginStreaming()
@@ -96,12 +97,12 @@ public final class CameraStream: CaptureStream {
         takeReturned()
         for index in 0..<pool.count where (queued | held) & 1 << UInt32(index) == 0 { try queue(index) }
         expectedSequence = nil
+        times.restart(frameDuration: format.frameRate.frameDuration, at: device.calls.now)
         var type = Int32(bitPattern: type)
         let result = device.control(CV4L2_STREAMON, &type)
         guard result >= 0 else { throw device.failure("VIDIOC_STREAMON", result) }
         isStreaming = true
         countStart = (0, device.calls.now)
-        times = TimestampCorrection(frameDuration: format.frameRate.frameDuration)
         renewDeadline()
     }
 
@@ -137,7 +138,7 @@ public final class CameraStream: CaptureStream {
 
     /// Records that a camera has delivered nothing into shared memory so far: the camera may not support
     /// shared memory.
-    private func blameSharing(for failure: CaptureError) {
+    private func disableSharing(for failure: CaptureError) {
         guard pool.isShared, !hasDelivered, failure.kind != .lost, failure.kind != .sourceChanged else {
             return
         }
@@ -192,12 +193,12 @@ public final class CameraStream: CaptureStream {
                 if let buffer = try dequeue() { return .buffer(buffer) }
             }
         } catch {
-            blameSharing(for: error)
+            disableSharing(for: error)
             throw error
         }
     }
 
-    /// Waits for a frame, a returned buffer, an interruption or the deadline.
+    /// Waits for a frame, a returned buffer, a cancellation or the deadline.
     /// - Returns: whether the device has something to report.
     private func waitForDevice() throws(CaptureError) -> Bool {
         var descriptors: InlineArray<2, pollfd> = [
@@ -216,7 +217,7 @@ public final class CameraStream: CaptureStream {
         let events = count == 2 ? Int32(descriptors[1].revents) : 0
         if events & POLLPRI != 0, SourceChange.hasCome(to: device) { throw device.error(.sourceChanged) }
         if events & ~POLLPRI != 0 { return true }
-        if result == 0 { try endSilence() }
+        if result == 0 { try throwIfSilentTooLong() }
         return false
     }
 
@@ -229,7 +230,7 @@ public final class CameraStream: CaptureStream {
 
     private func renewDeadline() { deadline.renew(isFirst: expectedSequence == nil) }
 
-    private func endSilence() throws(CaptureError) {
+    private func throwIfSilentTooLong() throws(CaptureError) {
         guard deadline.isOver() else { return }
         throw device.error(.silent(for: deadline.patience))
     }
@@ -239,7 +240,7 @@ public final class CameraStream: CaptureStream {
         var request = requests.make()
         let result = device.control(CV4L2_DQBUF, &request)
         if result == -EAGAIN {
-            try endSilence()
+            try throwIfSilentTooLong()
             // A driver that reports an error without a buffer would otherwise be polled in a busy loop.
             waitForWake(until: min(deadline.time, device.calls.now + Self.errorPause))
             return nil
@@ -252,7 +253,7 @@ public final class CameraStream: CaptureStream {
         guard queued & 1 << UInt32(index) != 0 else {
             // v4l2loopback cycles through its buffers, including those still in use here. This frame is lost,
             // and the gap in the sequence numbers counts it.
-            try endSilence()
+            try throwIfSilentTooLong()
             waitForWake(until: min(deadline.time, device.calls.now + Self.errorPause))
             return nil
         }
@@ -260,7 +261,7 @@ public final class CameraStream: CaptureStream {
         countGap(before: request.sequence)
         guard request.flags & UInt32(V4L2_BUF_FLAG_ERROR) == 0, let payloads = payloads(of: request) else {
             losses.corrupt += 1
-            try endSilence()
+            try throwIfSilentTooLong()
             try queue(index)
             return nil
         }

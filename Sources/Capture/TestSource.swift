@@ -78,7 +78,10 @@ public final class TestSource: CaptureStream {
         return .interrupted
     }
 
-    public func start() {}
+    /// Continues with the next frame, however long it was stopped.
+    public func start() {
+        if startTime != nil { startTime = clock.now - format.frameRate.time(ofFrame: nextFrame) }
+    }
 
     public func stop() {}
 

@@ -139,7 +139,7 @@ public final class Y4MSource: CaptureStream {
     }
 
     /// Fills `bytes`.
-    /// - Returns: the number of bytes read, fewer at the file's end or after an interruption.
+    /// - Returns: the number of bytes read, fewer at the file's end or after a cancellation.
     private func read(into bytes: UnsafeMutableRawBufferPointer) throws(CaptureError) -> Int {
         var filled = 0
         while filled < bytes.count, waitForData() {

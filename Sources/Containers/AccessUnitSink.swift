@@ -44,12 +44,19 @@ public protocol AccessUnitSink: AnyObject {
     /// Ends the output. Nothing more is written.
     func finish() throws(OutputError)
 
+    /// Ends an output that belongs to a file of which nothing is left. A new file is removed.
+    func discard()
+
     /// Returns the access units that were written without an error and lost later, and forgets them: a container stores
     /// pictures in pieces, and an error discards the piece being written.
     func takeRetracted() -> WrittenUnits
 
     /// The outage in progress; nil while the output can be written. Read it in the writer's thread.
     var currentOutage: OutputOutage? { get }
+
+    /// Updates `currentOutage` while nothing is written.
+    /// - Parameter room: the bytes that must be free on the disk.
+    func lookForOutage(room: Int)
 }
 
 /// A count of access units that were written.
@@ -83,6 +90,9 @@ public struct WrittenUnits: Sendable, Equatable {
 }
 
 extension AccessUnitSink {
+    /// Most outputs belong to no other file.
+    public func discard() { try? finish() }
+
     /// Most outputs end when writing fails.
     public var recovers: Bool { false }
 
@@ -109,6 +119,9 @@ extension AccessUnitSink {
 
     /// Most outputs end when writing fails.
     public var currentOutage: OutputOutage? { nil }
+
+    /// Finds nothing.
+    public func lookForOutage(room: Int) {}
 }
 
 // MARK: - Pictures and sound in one sequence

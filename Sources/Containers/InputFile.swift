@@ -149,6 +149,8 @@ public struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         case .notOpened(ENOENT) where input.contains("://"):
             "\(input): this command reads files, not addresses; save the stream first: camplay --save FILE tcp://HOST:PORT"
         case .notOpened(ENOENT): "\(input): no such file; check the name"
+        case .notOpened(EMFILE), .notOpened(ENFILE):
+            "cannot open \(input): too many open files; raise 'ulimit -n'"
         case .notOpened(let code):
             "cannot open \(input): \(String(cString: strerror(code))); check its permissions"
         case .notAFile: "\(input) is not a file; give a recorded file"

@@ -12,6 +12,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case notCreated(errno: Int32)
         /// The file is complete, but could not be renamed: it keeps this name.
         case notPublished(errno: Int32, keptAs: String)
+        /// The file was complete, but had no name yet and could get none.
+        indirect case lost(because: Kind)
         /// A link of this name belongs to another user, in a folder that others can write to.
         case untrustedLink(String)
         /// The named pipe has no reader.
@@ -42,6 +44,8 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
         case journalInUse
         /// More is to stay free than the disk has in total.
         case neverFree(bytes: Int)
+        /// The segments that are kept leave no room within the limits on all segments.
+        case fullOfKept
         /// The file at the path of a pattern's journal is not a journal.
         case noJournal
         /// A folder of recordings cannot be read.
@@ -77,6 +81,7 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether nothing was created, as opposed to a failed write later.
     public var isCreation: Bool {
         switch kind {
+        case .lost(let cause): OutputError(cause, output: output).isCreation
         case .exists, .inUse, .notCreated, .notPublished, .untrustedLink, .noReader, .usedTwice,
             .noContainerLibrary, .network, .journalInUse, .neverFree, .noJournal, .untrustedJournal:
             true
@@ -112,11 +117,14 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
             "cannot create \(output): \(Self.cause(code, of: output)); \(Self.remedy(for: code) ?? Self.checkFolder)"
         case .notPublished(let code, let path):
             "cannot create \(output): \(Self.cause(code, of: output)); rename the complete file, \(path)"
+        case .lost(let cause):
+            "\(output): the finished file, which had no name yet, is lost: "
+                + OutputError(cause, output: output).descriptionWithoutName
         case .untrustedLink(let link):
             "\(output): '\(link)' is another user's link in a folder that others can write to; give the path that it "
                 + "leads to"
         case .noReader:
-            "\(output): nobody reads this pipe; start its reader first"
+            "\(output): no program reads this pipe; start the reader first"
         case .diskFull:
             "\(output): the disk is full; free some space and try again"
         case .closedPipe:
@@ -145,6 +153,9 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
             "\(output): another camrec manages these segments; use another name"
         case .neverFree(let bytes):
             "\(output): the disk has only \(bytes / 1_000_000) MB in total; lower --min-free"
+        case .fullOfKept:
+            "\(output): the recordings that are kept fill --keep; release some with 'camrec ctl SOCKET release PATH', or "
+                + "raise --keep"
         case .noJournal:
             "\(output): named like a segment journal, but not one; remove it"
         case .notRead(ENOENT), .notRead(ENOTDIR):
@@ -160,14 +171,20 @@ public struct OutputError: Error, Sendable, Equatable, CustomStringConvertible {
                 + "stream"
         case .network(let error): error.description
         case .notTaken(let cause?):
-            "\(output): nobody received the stream (\(cause.description(after: output)))"
+            "\(output): no receiver took the stream (\(cause.description(after: output)))"
         case .notTaken(nil):
-            "\(output): nobody received the stream; start the receiver and check the address"
+            "\(output): no receiver took the stream; start the receiver and check the address"
         }
     }
 }
 
 extension OutputError {
+    /// The description without the output's name ahead of the cause.
+    private var descriptionWithoutName: String {
+        let (text, name) = (description, "\(output): ")
+        return text.hasPrefix(name) ? String(text.dropFirst(name.count)) : text
+    }
+
     private static let checkFolder = "check the folder and its permissions"
 
     /// Characters that FAT, exFAT and NTFS refuse in names, and therefore SMB.
@@ -185,6 +202,8 @@ extension OutputError {
     /// The next step for a cause outside the disk; nil for other causes.
     private static func remedy(for code: Int32) -> String? {
         switch code {
+        case ENOSPC, EDQUOT: "free some space"
+        case EIO: "check the disk"
         case EROFS: "look for its errors with 'dmesg', then remount it with 'mount -o remount,rw'"
         case EMFILE, ENFILE: "raise 'ulimit -n'"
         case EACCES, EPERM, ENOENT, ENOTDIR: checkFolder
@@ -197,7 +216,8 @@ extension OutputError {
     /// The condition of the output in a word or two: `disk full`, `read-only`.
     public var condition: String {
         switch kind {
-        case .diskFull, .notCreated(ENOSPC), .notCreated(EDQUOT): "disk full"
+        case .lost(let cause): OutputError(cause, output: output).condition
+        case .diskFull, .fullOfKept, .notCreated(ENOSPC), .notCreated(EDQUOT): "disk full"
         case .writeFailed(EROFS), .notCreated(EROFS), .notContinued(EROFS): "read-only"
         case .notCreated(EMFILE), .notCreated(ENFILE), .notContinued(EMFILE), .notContinued(ENFILE):
             "too many open files"
@@ -206,13 +226,24 @@ extension OutputError {
         default: "failing"
         }
     }
+
+    /// Whether the disk shows without being written to that the cause is gone: it has room again, or is writable.
+    package var isVisibleOnDisk: Bool {
+        switch kind {
+        case .diskFull, .fullOfKept, .volumeGone, .writeFailed(EROFS): true
+        case .notCreated(let code), .notContinued(let code):
+            [EROFS, EACCES, EPERM, ENOENT, ENOTDIR, ENOSPC, EDQUOT].contains(code)
+        default: false
+        }
+    }
 }
 
 extension OutputError.Kind {
     /// Whether there is no room for the file or for more data in it.
     package var isFullDisk: Bool {
         switch self {
-        case .diskFull, .notCreated(ENOSPC), .notCreated(EDQUOT): true
+        case .lost(let cause): cause.isFullDisk
+        case .diskFull, .fullOfKept, .notCreated(ENOSPC), .notCreated(EDQUOT): true
         default: false
         }
     }

@@ -27,7 +27,7 @@ public final class OutputFile {
     /// Bytes from `beginning` to the end.
     package private(set) var count = 0
     private let wasCreated: Bool
-    private let interruption: Interruption
+    private let cancellation: CancellationFlag
     /// Flushes the file to the disk from time to time; nil without a synchronizer.
     private var synchronized: SynchronizedFile?
     /// The file without a name until it is complete; nil if it has its name from the beginning.
@@ -38,15 +38,15 @@ public final class OutputFile {
 
     /// Opens `path`, or standard output for `-`.
     /// - Parameters:
-    ///   - interruption: ends a wait for a pipe's reader.
+    ///   - cancellation: ends a wait for a pipe's reader.
     ///   - synchronizer: flushes data written to a file to the disk.
     ///   - isStaged: whether a file appears, and replaces another, only when it is closed after `keep`; pipes
     ///     and devices are written directly.
     public init(
-        path: String, overwrite: Bool, interruption: Interruption, synchronizer: DiskSynchronizer? = nil,
+        path: String, overwrite: Bool, cancellation: CancellationFlag, synchronizer: DiskSynchronizer? = nil,
         isStaged: Bool = false
     ) throws(OutputError) {
-        (self.interruption, self.overwrite) = (interruption, overwrite)
+        (self.cancellation, self.overwrite) = (cancellation, overwrite)
         if path == FileSink.standardOutput {
             (name, self.path, wasCreated) = ("standard output", nil, false)
             descriptor = STDOUT_FILENO
@@ -137,6 +137,12 @@ public final class OutputFile {
         _ = ftruncate(descriptor, beginning + off_t(keptCount))
     }
 
+    /// Ends the output, and removes a new file, whatever was kept.
+    public func discard() {
+        keptCount = 0
+        try? close()
+    }
+
     /// Flushes a file's content to the disk, so that it survives a power cut.
     func synchronize() throws(OutputError) {
         guard kind == .file, fdatasync(descriptor) != 0, errno != EINVAL else { return }
@@ -190,10 +196,10 @@ public final class OutputFile {
     }
 
     private func waitForReader() throws(OutputError) {
-        // A reader that is ready takes precedence over the interruption.
-        let wake = Wake.wait(for: descriptor, POLLOUT, or: interruption.descriptor, unless: nil)
+        // A reader that is ready takes precedence over the cancellation.
+        let wake = WaitResult.wait(for: descriptor, POLLOUT, or: cancellation.descriptor, unless: nil)
         guard wake == .ready else {
-            throw OutputError(.stalled(for: interruption.patience), output: name)
+            throw OutputError(.stalled(for: cancellation.patience), output: name)
         }
     }
 
@@ -202,13 +208,13 @@ public final class OutputFile {
 
 extension OutputFile {
     /// Writes a file completely or not at all.
-    /// - Parameter interruption: ends a wait for a pipe's reader.
+    /// - Parameter cancellation: ends a wait for a pipe's reader.
     /// - Returns: its name.
     @discardableResult public static func write(
-        _ bytes: [UInt8], to path: String, overwrite: Bool, interruption: Interruption
+        _ bytes: [UInt8], to path: String, overwrite: Bool, cancellation: CancellationFlag
     ) throws(OutputError) -> String {
         let file = try OutputFile(
-            path: path, overwrite: overwrite, interruption: interruption, isStaged: true)
+            path: path, overwrite: overwrite, cancellation: cancellation, isStaged: true)
         try file.write(bytes)
         file.keep()
         try file.close()
@@ -239,8 +245,8 @@ extension OutputFile {
     /// - Returns: nil if something exists there already.
     private static func create(_ location: FileLocation, path: String) throws(OutputError) -> Int32? {
         let created = location.open(O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
-        if created < 0, errno == EEXIST { return nil }
-        guard created >= 0 else { throw OutputError(.notCreated(errno: errno), output: path) }
+        if created == -EEXIST { return nil }
+        guard created >= 0 else { throw OutputError(.notCreated(errno: -created), output: path) }
         _ = isLockedElsewhere(created)
         return created
     }
@@ -279,7 +285,7 @@ extension OutputFile {
         }
         let opened = location.open(O_WRONLY | O_NONBLOCK)
         guard opened >= 0 else {
-            throw OutputError(errno == ENXIO ? .noReader : .notCreated(errno: errno), output: path)
+            throw OutputError(opened == -ENXIO ? .noReader : .notCreated(errno: -opened), output: path)
         }
         do throws(OutputError) { try examine(opened, path: path, overwrite: overwrite) } catch {
             Glibc.close(opened)
@@ -333,13 +339,13 @@ public final class FileSink: AccessUnitSink {
 
     /// Opens `path`, or standard output for `-`.
     /// - Parameters:
-    ///   - interruption: ends a wait for a pipe's reader.
+    ///   - cancellation: ends a wait for a pipe's reader.
     ///   - synchronizer: flushes written data to the disk.
     public init(
-        path: String, overwrite: Bool, interruption: Interruption, synchronizer: DiskSynchronizer? = nil
+        path: String, overwrite: Bool, cancellation: CancellationFlag, synchronizer: DiskSynchronizer? = nil
     ) throws(OutputError) {
         file = try OutputFile(
-            path: path, overwrite: overwrite, interruption: interruption, synchronizer: synchronizer)
+            path: path, overwrite: overwrite, cancellation: cancellation, synchronizer: synchronizer)
     }
 
     public var name: String { file.name }

@@ -27,9 +27,7 @@ final class StagedFile {
         if unnamed >= 0 {
             descriptor = unnamed
         } else {
-            guard [EOPNOTSUPP, EISDIR, ENOENT, EINVAL].contains(-unnamed) else {
-                throw .notCreated(errno: -unnamed)
-            }
+            guard Self.meansNoUnnamedFiles(-unnamed) else { throw .notCreated(errno: -unnamed) }
             let name = Self.newTemporaryName
             descriptor = openat(location.folder, name, Self.creation, 0o644)
             guard descriptor >= 0 else { throw .notCreated(errno: errno) }
@@ -42,17 +40,19 @@ final class StagedFile {
 
     /// Gives the file its name, after its content is on the disk.
     /// - Parameter overwrite: whether to replace a file that already has the name.
-    /// - Throws: `notPublished` if the file is complete and has another name now.
+    /// - Throws: `notPublished` if the file is complete and has another name now; `lost` if it is complete, but never
+    ///   had a name.
     func publish(overwrite: Bool) throws(OutputError.Kind) {
         guard fdatasync(descriptor) == 0 || errno == EINVAL else { throw .init(writeFailed: errno) }
         if temporaryName == nil {
             let name = overwrite ? Self.newTemporaryName : location.name
             let code = calls.linkUnnamed(descriptor, location.folder, name)
-            if Self.isUnsupported(code) {
+            // ENOENT: /proc, through which it gets its name, is not mounted.
+            if Self.isUnsupported(code) || code == ENOENT {
                 try copy()
             } else {
                 guard code != EEXIST else { throw .exists }
-                guard code == 0 else { throw .notCreated(errno: code) }
+                guard code == 0 else { throw .lost(because: .notCreated(errno: code)) }
                 if !overwrite { return }
                 temporaryName = name
             }
@@ -69,6 +69,11 @@ final class StagedFile {
     /// method, so another one may succeed.
     private static func isUnsupported(_ code: Int32) -> Bool {
         [EINVAL, ENOSYS, EPERM, EOPNOTSUPP].contains(code)
+    }
+
+    /// Whether an error code of O_TMPFILE means that the file system has no files without names.
+    fileprivate static func meansNoUnnamedFiles(_ code: Int32) -> Bool {
+        isUnsupported(code) || [EISDIR, ENOENT].contains(code)
     }
 
     private func replace(by name: [CChar]) -> Int32 {
@@ -88,7 +93,7 @@ final class StagedFile {
     /// Reserves the name with an empty file, and replaces that with the complete one.
     private func replacePlaceholder(by name: [CChar]) -> Int32 {
         let placeholder = location.open(Self.creation, mode: 0o600)
-        guard placeholder >= 0 else { return errno }
+        guard placeholder >= 0 else { return -placeholder }
         defer { close(placeholder) }
         // Another process may have replaced it, or written to it.
         func isInPlace() -> Bool {
@@ -107,7 +112,7 @@ final class StagedFile {
     private func copy() throws(OutputError.Kind) {
         let name = Self.newTemporaryName
         let target = openat(location.folder, name, Self.creation, 0o600)
-        guard target >= 0 else { throw .notCreated(errno: errno) }
+        guard target >= 0 else { throw .lost(because: .notCreated(errno: errno)) }
         defer { close(target) }
         temporaryName = name
         do throws(OutputError.Kind) {
@@ -115,7 +120,7 @@ final class StagedFile {
             guard fdatasync(target) == 0 || errno == EINVAL else { throw .init(writeFailed: errno) }
         } catch {
             removeTemporaryName()
-            throw error
+            throw .lost(because: error)
         }
         var status = stat()
         if fstat(descriptor, &status) == 0 { Self.give(target, theOwnerOf: status) }
@@ -195,9 +200,9 @@ public final class UnnamedFile {
     private static func open(_ location: FileLocation) -> Int32 {
         let descriptor = location.openUnnamed(mode: 0o600)
         // File systems without unnamed files: create a named one and remove the name at once.
-        guard descriptor == -EOPNOTSUPP || descriptor == -EISDIR else { return descriptor }
+        guard StagedFile.meansNoUnnamedFiles(-descriptor) else { return descriptor }
         let named = location.open(O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
-        guard named >= 0 else { return -errno }
+        guard named >= 0 else { return named }
         location.unlink()
         return named
     }

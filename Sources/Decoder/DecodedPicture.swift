@@ -1,3 +1,4 @@
+import Bitstream
 import CFFmpeg
 import CamPictures
 import CamPlatform
@@ -15,6 +16,17 @@ public struct DecodedPicture: ~Copyable, @unchecked Sendable {
     public var arrival: Instant? {
         // Set by the session that decoded the picture.
         frame.pointee.pkt_dts == CFFMPEG_NO_TIME ? nil : Instant(nanoseconds: frame.pointee.pkt_dts)
+    }
+    /// When the picture was captured, as it states in an SEI message (MISB ST 0604); nil if it does not.
+    public var captureTime: WallTime? {
+        let messages = UnsafeBufferPointer(
+            start: frame.pointee.side_data, count: Int(frame.pointee.nb_side_data))
+        // A camera's own message may precede the recorder's.
+        return messages.lazy.reversed().compactMap { message in
+            guard let data = message?.pointee, data.type == AV_FRAME_DATA_SEI_UNREGISTERED else { return nil }
+            return CaptureTimeMessage.time(
+                userData: UnsafeRawBufferPointer(start: data.data, count: Int(data.size)).bytes)
+        }.first
     }
     /// Width in luma samples, after cropping.
     public var width: Int { Int(frame.pointee.width) }

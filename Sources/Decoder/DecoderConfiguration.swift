@@ -1,7 +1,7 @@
 import Bitstream
 import CamConversion
 
-/// The configuration of a `PictureDecoder`.
+/// The configuration of a `DecompressionSession`.
 public struct DecoderConfiguration: Sendable {
     /// The treatment of pictures after a loss.
     public enum LossPolicy: String, Sendable, CaseIterable {

@@ -12,7 +12,7 @@ enum DecodingGPU {
         /// Why the nodes before it are not used.
         var reasons: [String] = []
         /// Whether a thread hangs in a driver.
-        var leavesThread = false
+        var hasHungThread = false
     }
 
     /// Searches the nodes.
@@ -42,7 +42,7 @@ enum DecodingGPU {
                 return finding
             } catch {
                 finding.reasons.append(error.description)
-                if case .hangs = error.kind { finding.leavesThread = true }
+                if case .hangs = error.kind { finding.hasHungThread = true }
             }
         }
         return finding

@@ -5,11 +5,11 @@ import Bitstream
 /// player is on time.
 ///
 /// Use it in one thread at a time. It has no clock: the caller says how late the player is.
-public struct LoadShedder: Sendable {
+struct LoadShedder: Sendable {
     /// The lateness of a player from which pictures without references to them are skipped.
-    public static let disposableLimit = Duration.milliseconds(200)
+    static let disposableLimit = Duration.milliseconds(200)
     /// The lateness of a player from which everything up to the next entry point is skipped.
-    public static let entryLimit = Duration.seconds(1)
+    static let entryLimit = Duration.seconds(1)
 
     /// The decision on the previous access unit.
     private var last = Decision.decoded
@@ -18,12 +18,9 @@ public struct LoadShedder: Sendable {
 
     private enum Decision { case decoded, decodedEntry, skipped }
 
-    /// Creates a shedder for a player that is on time.
-    public init() {}
-
     /// Whether to skip the next access unit.
     /// - Parameter lateness: how late the player is.
-    public mutating func skips(_ role: PictureRole, lateness: Duration) -> Bool {
+    mutating func skips(_ role: PictureRole, lateness: Duration) -> Bool {
         let decision = decide(
             role, isVeryLate: lateness > Self.entryLimit, isLate: lateness > Self.disposableLimit)
         last = decision

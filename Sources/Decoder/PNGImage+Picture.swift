@@ -4,13 +4,6 @@ import CamConversion
 import CamPictures
 
 extension PNGImage {
-    /// A picture without color.
-    public struct Luma: Sendable {
-        public let size: PictureSize
-        /// Row by row from the top, 0 for black to 255 for white.
-        public let levels: [UInt8]
-    }
-
     private static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
     /// Whether bytes begin with the signature of a PNG file.
@@ -18,7 +11,7 @@ extension PNGImage {
 
     /// Decodes the picture of a PNG file with libavcodec, without its transparency.
     /// - Throws: `.unreadableImage` if it is damaged or too large.
-    public static func decodeLuma(_ bytes: [UInt8]) throws(DecoderError) -> Luma {
+    public static func decodeLuma(_ bytes: [UInt8]) throws(DecoderError) -> GrayPicture {
         // Checked before memory is allocated for the picture.
         guard let size = size(bytes) else {
             throw DecoderError(
@@ -34,7 +27,10 @@ extension PNGImage {
                 return UInt8((Int(rows[sample]) + 2 * Int(rows[sample + 1]) + Int(rows[sample + 2])) / 4)
             }
         }
-        return Luma(size: size, levels: levels)
+        guard let picture = GrayPicture(size: size, levels: levels) else {
+            preconditionFailure("a level for each pixel")
+        }
+        return picture
     }
 
     /// More than any camera has, and few enough for the memory of usual machines.
@@ -87,10 +83,12 @@ extension PNGImage {
 
 // MARK: Encoding
 
-extension PNGImage {
-    /// Encodes a picture as RGB in its size, and returns the file.
-    public static func encode(_ picture: consuming DecodedPicture) throws(DecoderError) -> [UInt8] {
-        let image = try PictureConverter(to: .rgb24).convert(picture)
-        do throws(ImageError) { return try encode(image.frame) } catch { throw DecoderError(.image(error)) }
+extension DecodedPicture {
+    /// Encodes the picture as RGB in its size, and returns the PNG file.
+    public consuming func png() throws(DecoderError) -> [UInt8] {
+        let image = try PictureConverter(to: .rgb24).convert(self)
+        do throws(ImageError) { return try PNGImage.encode(image.frame) } catch {
+            throw DecoderError(.image(error))
+        }
     }
 }

@@ -20,9 +20,9 @@ public final class BackendEncoderProvider: EncoderProvider {
     private var opened: EncoderChoice?
     private let request: EncoderRequest
     private var backends: [any EncoderBackend]
-    private var configuration: EncoderConfiguration
+    private var configuration: CompressionProperties
     /// The configuration to return to if no encoder can be opened with a changed one.
-    private var provenConfiguration: EncoderConfiguration?
+    private var provenConfiguration: CompressionProperties?
     private var source: PictureFormat
     private let inputs: SharedInputs
     /// Why drivers are no longer used; nil while they are in use.
@@ -43,7 +43,7 @@ public final class BackendEncoderProvider: EncoderProvider {
     ///   - treatment: the treatment of all encoders' pictures.
     ///   - sharedSurfaces: the GPU memory that the camera writes into; nil if nothing is shared.
     public static func providers(
-        _ request: EncoderRequest, configurations: [EncoderConfiguration], source: PictureFormat,
+        _ request: EncoderRequest, configurations: [CompressionProperties], source: PictureFormat,
         treatment: PictureTreatment = PictureTreatment(), sharedSurfaces: SharedSurfaces? = nil
     ) -> [BackendEncoderProvider] {
         let inputs = SharedInputs(
@@ -57,7 +57,7 @@ public final class BackendEncoderProvider: EncoderProvider {
     }
 
     private init(
-        _ request: EncoderRequest, configuration: EncoderConfiguration, source: PictureFormat,
+        _ request: EncoderRequest, configuration: CompressionProperties, source: PictureFormat,
         inputs: SharedInputs
     ) {
         self.request = request
@@ -115,7 +115,7 @@ public final class BackendEncoderProvider: EncoderProvider {
     public func noteFailure() {
         // JPEG decoding or shared memory may have caused the failure. The encoder is opened again, without
         // JPEG on its GPU or with copies of the pictures. With several codecs, this applies to each encoder.
-        if let openEncoder, inputs.current.blameExtras(of: openEncoder.input) { isExcused = true }
+        if let openEncoder, inputs.current.disableExtras(of: openEncoder.input) { isExcused = true }
     }
 
     public func giveUpDrivers() -> Bool {
@@ -152,7 +152,7 @@ public final class BackendEncoderProvider: EncoderProvider {
             stream = EncodedStream(
                 of: source, bFrames: configuration.bFrames ?? 0, playbackRate: configuration.playbackRate)
             openEncoder = nil
-            return PassthroughEncoder()
+            return PassthroughEncoder(statesCaptureTime: configuration.statesCaptureTime)
         }
         judge()
         let selection = try select(inputs.current, watch)

@@ -15,7 +15,7 @@ protocol EncoderBackend {
 
 /// The parameters for opening an encoder, and the failures so far.
 struct EncoderAttempt {
-    let configuration: EncoderConfiguration
+    let configuration: CompressionProperties
     let source: PictureFormat
     let inputs: EncoderInputs
     let regulator: RateRegulator
@@ -27,7 +27,7 @@ struct EncoderAttempt {
     private(set) var hasLeftOut = false
 
     init(
-        configuration: EncoderConfiguration, source: PictureFormat, inputs: EncoderInputs,
+        configuration: CompressionProperties, source: PictureFormat, inputs: EncoderInputs,
         regulator: RateRegulator, failedLabels: [String] = []
     ) {
         self.configuration = configuration
@@ -113,9 +113,9 @@ public struct EncoderRequest: Sendable, Hashable {
     /// The method of uploading pictures to the GPU.
     public var upload = UploadMethod.auto
     /// The decoder of a camera's Motion JPEG.
-    public var jpeg = JPEGWay.auto
+    public var jpeg = JPEGMode.auto
     /// Whether a GPU reads the camera's pictures without a copy.
-    public var zeroCopy = ZeroCopyWay.auto
+    public var zeroCopy = ZeroCopyMode.auto
 
     /// Requests the best encoder that works.
     public init() {}

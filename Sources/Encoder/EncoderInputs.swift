@@ -74,8 +74,8 @@ final class EncoderInputs {
     /// cause. The next encoder then does without, and does not reuse the connection or the surfaces of
     /// encoders that still work.
     /// - Returns: whether there is such a possible cause.
-    func blameExtras(of input: any EncoderInput) -> Bool {
-        guard let node = input.blameExtras() else { return false }
+    func disableExtras(of input: any EncoderInput) -> Bool {
+        guard let node = input.disableExtras() else { return false }
         sharedSurfaces?.forget(node)
         // Another encoder may have been reopened already: this encoder then joins its input.
         if let surfaces, surfaces === input { self.surfaces = nil }
@@ -93,7 +93,7 @@ final class EncoderInputs {
     /// Returns an input with surfaces on a render node.
     func surfaces(
         on connection: VADisplayConnection, source: PictureFormat, size: PictureSize, color: ColorEncoding,
-        upload: UploadMethod, jpeg way: JPEGWay, zeroCopy: ZeroCopyWay,
+        upload: UploadMethod, jpeg way: JPEGMode, zeroCopy: ZeroCopyMode,
         heldPictures: Int
     ) throws(EncoderError) -> SurfaceInput {
         if let surfaces, surfaces.connection === connection {
@@ -168,7 +168,7 @@ protocol EncoderInput: AnyObject {
     /// Records that an encoder of this input failed. If the GPU also decoded or shared pictures, that may
     /// have been the cause, and later inputs do without it.
     /// - Returns: the GPU's render node if there is such a possible cause, otherwise nil.
-    func blameExtras() -> String?
+    func disableExtras() -> String?
 
     /// Releases the frame's content, after every encoder has taken the picture. Repeated calls have no
     /// effect.
@@ -180,7 +180,7 @@ extension EncoderInput {
     var readsBuffer: Bool { false }
 
     /// By default, the input uses no GPU for decoding or sharing.
-    func blameExtras() -> String? { nil }
+    func disableExtras() -> String? { nil }
 }
 
 // MARK: - Sessions
@@ -196,7 +196,7 @@ final class InputSession: Sendable {
     init(on node: String) { self.node = node }
 
     /// Whether the GPU has decoded JPEG or read shared memory for the encoders, which may be why they fail.
-    var mayBeBlamed: Bool { isUsed.load(ordering: .sequentiallyConsistent) }
+    var mayBeCause: Bool { isUsed.load(ordering: .sequentiallyConsistent) }
 
     /// Records such a use of the GPU.
     func noteUse() { isUsed.store(true, ordering: .sequentiallyConsistent) }

@@ -93,7 +93,7 @@ public struct EncoderDetails: Sendable, Hashable {
     /// The coded pictures' size.
     public let size: PictureSize
     /// The codec's profile.
-    public let profile: EncoderConfiguration.Profile
+    public let profile: CompressionProperties.Profile
     /// How many bits a picture gets.
     public internal(set) var rateControl: RateControl
     /// Whether the encoder uses one processor but could use several with `--slices` or `--latency

@@ -89,7 +89,7 @@ public struct Level: Sendable, Hashable, CustomStringConvertible {
 
     /// The highest bit rate in bits a second: MaxBR of table A-1, a quarter more for High (table A-2), and
     /// H.265's table A.9 for the Main tier.
-    func maximumBitRate(for profile: EncoderConfiguration.Profile, codec: Codec) -> Int {
+    func maximumBitRate(for profile: CompressionProperties.Profile, codec: Codec) -> Int {
         switch codec {
         case .h264:
             (Self.h264.first { $0.number == tenfold }?.kilobits ?? 0) * (profile == .high ? 1250 : 1000)

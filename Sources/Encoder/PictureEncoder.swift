@@ -91,13 +91,17 @@ extension PictureEncoder {
 /// The camera places keyframes; requests have no effect. Undecodable pictures, before the first IDR or after
 /// a loss, are skipped up to the next IDR.
 public final class PassthroughEncoder: PictureEncoder {
-    private var finisher = StreamFinisher(
-        codec: .h264, encoder: "the camera", slicesPerPicture: nil, amender: nil, skipsToFirstIDR: true)
+    private var finisher: StreamFinisher
     private var finished: AccessUnit?
     private var lastSequence: UInt32?
 
     /// Creates an encoder that waits for the camera's first IDR.
-    public init() {}
+    /// - Parameter statesCaptureTime: whether each picture gets a message with its capture time.
+    public init(statesCaptureTime: Bool = false) {
+        finisher = StreamFinisher(
+            codec: .h264, encoder: "the camera", slicesPerPicture: nil, amender: nil,
+            statesCaptureTime: statesCaptureTime, skipsToFirstIDR: true)
+    }
 
     public func encode(
         _ buffer: borrowing PixelBuffer, as kind: FrameKind, frameNumber: Int

@@ -12,24 +12,25 @@ struct SessionProperties: Sendable {
     let color: ColorEncoding
     let chromaSiting: ChromaSiting
     let pixelAspect: PixelAspect?
-    let profile: EncoderConfiguration.Profile
+    let profile: CompressionProperties.Profile
     let level: Level?
-    let entropyMode: EncoderConfiguration.EntropyMode
+    let entropyMode: CompressionProperties.EntropyMode
     var rateControl: RateControl
     /// The bucket and the promise of the rate control.
     var rateModel: RateModel
     let keyframeInterval: KeyframeInterval
     let bFrames: Int
     let maximumFrameDelay: Int?
-    let latency: EncoderConfiguration.Latency
+    let latency: CompressionProperties.Latency
     let slices: Int
+    let statesCaptureTime: Bool
     let notes: [EncoderNote]
     private let limits: Limits
 
     /// The capabilities of an encoder.
     struct Limits {
         var encoder: String
-        var profiles: [EncoderConfiguration.Profile]
+        var profiles: [CompressionProperties.Profile]
         var rateControlModes: Set<RateControl.Mode>
         var maximumSize: PictureSize?
         var minimumSize: PictureSize?
@@ -47,7 +48,7 @@ struct SessionProperties: Sendable {
     }
 
     init(
-        _ configuration: EncoderConfiguration, source: PictureFormat, framing: Framing = Framing(),
+        _ configuration: CompressionProperties, source: PictureFormat, framing: Framing = Framing(),
         limits: Limits
     ) throws(EncoderError) {
         try configuration.refuseContradictions()
@@ -69,11 +70,13 @@ struct SessionProperties: Sendable {
             configuration, frameRate, profile: profile, limits: limits, notes: &notes)
         (rateControl, rateModel) = try Self.rates(
             configuration.rateControl, codec: codec, size: size, frameRate: frameRate, profile: profile,
-            keyframeInterval: configuration.keyframeInterval, level: level, limits: limits, notes: &notes)
+            keyframeInterval: configuration.keyframeInterval, level: level,
+            statesCaptureTime: configuration.statesCaptureTime, limits: limits, notes: &notes)
         keyframeInterval = configuration.keyframeInterval
         self.limits = limits
         maximumFrameDelay = configuration.maximumFrameDelay
         latency = configuration.latency
+        statesCaptureTime = configuration.statesCaptureTime
         slices = Self.slices(configuration, size: size, bFrames: bFrames, limits: limits, notes: &notes)
         if slices > 1, limits.roundsSlices {
             notes.append(
@@ -104,13 +107,14 @@ struct SessionProperties: Sendable {
         var notes: [EncoderNote] = []
         return try Self.rates(
             request, codec: codec, size: size, frameRate: frameRate, profile: profile,
-            keyframeInterval: keyframeInterval, level: level, limits: limits, notes: &notes)
+            keyframeInterval: keyframeInterval, level: level, statesCaptureTime: statesCaptureTime,
+            limits: limits, notes: &notes)
     }
 
     private static func rates(
         _ request: RateControlRequest, codec: Codec, size: PictureSize, frameRate: FrameRate,
-        profile: EncoderConfiguration.Profile, keyframeInterval: KeyframeInterval, level: Level?,
-        limits: Limits, notes: inout [EncoderNote]
+        profile: CompressionProperties.Profile, keyframeInterval: KeyframeInterval, level: Level?,
+        statesCaptureTime: Bool, limits: Limits, notes: inout [EncoderNote]
     ) throws(EncoderError) -> (RateControl, RateModel) {
         let (control, note) = try request.resolve(
             supported: limits.rateControlModes,
@@ -126,7 +130,10 @@ struct SessionProperties: Sendable {
         let model = RateModel(
             control, request: request, area: size.area, framesPerSecond: frameRate.framesPerSecond,
             framesInGroup: keyframeInterval.frames(framesPerSecond: frameRate.framesPerSecond),
-            traits: limits.rateTraits)
+            traits: limits.rateTraits
+        ).leavingRoom(
+            forMessages: statesCaptureTime
+                ? Double(CaptureTimeMessage.byteCount(codec) * 8) * frameRate.framesPerSecond : 0)
         if let shortfall = model.shortfall {
             // CBR allows an excess of either ten percent or one keyframe.
             notes.append(EncoderNote(shortfall, contradictsRequest: control.mode != .cbr))
@@ -134,7 +141,8 @@ struct SessionProperties: Sendable {
         return (control, model)
     }
 
-    private static func color(_ configuration: EncoderConfiguration, source: PictureFormat) -> ColorEncoding {
+    private static func color(_ configuration: CompressionProperties, source: PictureFormat) -> ColorEncoding
+    {
         var color = source.color
         if let range = configuration.colorRange { color.range = range }
         if let matrix = configuration.colorMatrix { color.matrix = matrix }
@@ -165,8 +173,8 @@ struct SessionProperties: Sendable {
     }
 
     private static func profile(
-        _ configuration: EncoderConfiguration, limits: Limits
-    ) throws(EncoderError) -> EncoderConfiguration.Profile {
+        _ configuration: CompressionProperties, limits: Limits
+    ) throws(EncoderError) -> CompressionProperties.Profile {
         if let wanted = configuration.profile {
             guard limits.profiles.contains(wanted) else {
                 let offered = limits.profiles.map(\.rawValue).joined(separator: ", ")
@@ -185,26 +193,27 @@ struct SessionProperties: Sendable {
     }
 
     private static func level(
-        _ configuration: EncoderConfiguration, size: PictureSize, rate: FrameRate
+        _ configuration: CompressionProperties, size: PictureSize, rate: FrameRate
     ) throws(EncoderError) -> Level? {
         try configuration.refuseBeyondLevel(size, at: rate)
         return configuration.level
     }
 
     private static func entropyMode(
-        _ configuration: EncoderConfiguration, profile: EncoderConfiguration.Profile
-    ) throws(EncoderError) -> EncoderConfiguration.EntropyMode {
-        let best = profile == .constrainedBaseline ? EncoderConfiguration.EntropyMode.cavlc : .cabac
+        _ configuration: CompressionProperties, profile: CompressionProperties.Profile
+    ) throws(EncoderError) -> CompressionProperties.EntropyMode {
+        let best = profile == .constrainedBaseline ? CompressionProperties.EntropyMode.cavlc : .cabac
         guard let wanted = configuration.entropyMode else { return best }
         guard wanted == .cavlc || best == .cabac else {
-            throw EncoderConfiguration.needsMain("CABAC needs")
+            throw CompressionProperties.needsMain("CABAC needs")
         }
         return wanted
     }
 
     /// The number of B frames that leaves room for other held-back frames.
     private static func suitableBFrames(
-        _ configuration: EncoderConfiguration, _ frameRate: FrameRate, profile: EncoderConfiguration.Profile,
+        _ configuration: CompressionProperties, _ frameRate: FrameRate,
+        profile: CompressionProperties.Profile,
         limits: Limits
     ) -> Int {
         guard configuration.latency != .realtime, profile != .constrainedBaseline else { return 0 }
@@ -216,7 +225,8 @@ struct SessionProperties: Sendable {
     }
 
     private static func bFrames(
-        _ configuration: EncoderConfiguration, _ frameRate: FrameRate, profile: EncoderConfiguration.Profile,
+        _ configuration: CompressionProperties, _ frameRate: FrameRate,
+        profile: CompressionProperties.Profile,
         limits: Limits, notes: inout [EncoderNote]
     ) throws(EncoderError) -> Int {
         guard let wanted = configuration.bFrames else {
@@ -224,7 +234,7 @@ struct SessionProperties: Sendable {
         }
         guard wanted > 0 else { return 0 }
         guard profile != .constrainedBaseline else {
-            throw EncoderConfiguration.needsMain("B frames need")
+            throw CompressionProperties.needsMain("B frames need")
         }
         guard limits.hasBPictures else {
             notes.append(
@@ -244,7 +254,7 @@ struct SessionProperties: Sendable {
     }
 
     private static func slices(
-        _ configuration: EncoderConfiguration, size: PictureSize, bFrames: Int, limits: Limits,
+        _ configuration: CompressionProperties, size: PictureSize, bFrames: Int, limits: Limits,
         notes: inout [EncoderNote]
     ) -> Int {
         let wanted = configuration.slices

@@ -31,7 +31,7 @@ struct SoftwareBackend: EncoderBackend {
     }
 
     static func open(
-        _ configuration: EncoderConfiguration, source: PictureFormat, inputs: EncoderInputs,
+        _ configuration: CompressionProperties, source: PictureFormat, inputs: EncoderInputs,
         regulator: RateRegulator
     ) throws(EncoderError) -> VideoEncoder {
         let codec = configuration.codec
@@ -44,7 +44,7 @@ struct SoftwareBackend: EncoderBackend {
             configuration, source: source, framing: framing,
             limits: SessionProperties.Limits(
                 encoder: name,
-                profiles: EncoderConfiguration.Profile.allCases.filter { $0.isDefined(in: codec) },
+                profiles: CompressionProperties.Profile.allCases.filter { $0.isDefined(in: codec) },
                 rateControlModes: Set(RateControl.Mode.allCases), maximumSize: nil,
                 // libx265 rejects pictures smaller than its smallest coding tree block.
                 minimumSize: codec == .hevc ? PictureSize(16, 16) : nil,
@@ -58,7 +58,7 @@ struct SoftwareBackend: EncoderBackend {
         let input = try inputs.memory(for: source, size: properties.size, color: properties.color)
         let options = codec == .h264 ? X264.options(properties) : X265.options(properties)
         let rates = SessionRates(properties, regulator, followsTime: codec == .h264)
-        let session = try CodecSession(name: name, options: options) { context in
+        let session = try LibavEncoder(name: name, options: options) { context in
             context.configure(properties, rates)
             // libx265 interprets a group of one picture as a request for Main Intra; each picture is forced
             // to be an IDR anyway.
@@ -109,7 +109,7 @@ public struct SoftwareEncoder: Sendable {
     /// The coding standard.
     public let codec: Codec
     /// The supported profiles, best first.
-    public let profiles: [EncoderConfiguration.Profile]
+    public let profiles: [CompressionProperties.Profile]
 
     /// Returns all available software encoders.
     public static func all() -> [SoftwareEncoder] {
@@ -118,7 +118,8 @@ public struct SoftwareEncoder: Sendable {
             guard avcodec_find_encoder_by_name(name) != nil else { return nil }
             return SoftwareEncoder(
                 name: name, codec: codec,
-                profiles: EncoderConfiguration.Profile.allCases.reversed().filter { $0.isDefined(in: codec) })
+                profiles: CompressionProperties.Profile.allCases.reversed().filter { $0.isDefined(in: codec) }
+            )
         }
     }
 }
@@ -256,6 +257,8 @@ enum X265 {
         // Rows coded in parallel do not know each other's bits. With few rows this matters: a window exceeded
         // its limit by a third. Such small pictures need no second thread, unless they have several slices.
         if properties.slices == 1, properties.size.height < smallestSharedHeight { parameters += ["wpp=0"] }
+        // 3.5 writes beyond its memory below 49 columns or rows (valgrind: in Lookahead::cuTree).
+        if min(properties.size.width, properties.size.height) < 64 { parameters.append("cutree=0") }
         if let level = properties.level {
             parameters.append("level-idc=\(level.tenfold)")
         }
@@ -274,7 +277,8 @@ enum X265 {
     }
 
     /// Refuses pictures that crash libx265. From level 5 on, coding tree blocks have at least 32 lines
-    /// (H.265, A.4.1); 3.5 assumes that for smaller pictures, too, although their blocks are smaller.
+    /// (H.265, A.4.1); 3.5 assumes that for smaller pictures, too, although their blocks are smaller. It crashes below
+    /// 32 lines or columns at every preset, and not above (`encoder-sweep.sh`).
     static func refuseCrash(at level: Level?, size: PictureSize) throws(EncoderError) {
         let least = PictureSize(32, 32)
         guard let level, level.needsLargeBlocks, let least, min(size.width, size.height) < least.height else {

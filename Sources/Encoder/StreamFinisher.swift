@@ -2,6 +2,7 @@ import Bitstream
 import CFFmpeg
 import CamAcceleration
 import CamPictures
+import CamPlatform
 
 /// Brings an encoder's packets into the guaranteed shape of access units, then checks the bytes that will be
 /// written.
@@ -12,17 +13,20 @@ struct StreamFinisher {
     private var shaper: StreamShaper
     private var checker: StreamShapeChecker
     private let skipsToFirstIDR: Bool
+    private let statesCaptureTime: Bool
 
     /// - Parameters:
     ///   - slicesPerPicture: the required number of slices; nil for any number.
     ///   - amender: corrects the encoder's parameter sets; nil leaves them unchanged.
+    ///   - statesCaptureTime: whether each picture gets a message with its capture time.
     ///   - skipsToFirstIDR: whether pictures before the first IDR are skipped; otherwise they are an error.
     init(
         codec: Codec, encoder: String, slicesPerPicture: Int?, amender: ParameterSetAmender?,
-        skipsToFirstIDR: Bool = false
+        statesCaptureTime: Bool = false, skipsToFirstIDR: Bool = false
     ) {
         self.codec = codec
         self.skipsToFirstIDR = skipsToFirstIDR
+        self.statesCaptureTime = statesCaptureTime
         self.encoder = encoder
         self.slicesPerPicture = slicesPerPicture
         shaper = StreamShaper(
@@ -54,7 +58,8 @@ struct StreamFinisher {
             guard
                 let unit = try shaper.shape(
                     packet.bytes, frameNumber: frame.number, sequence: frame.sequence,
-                    timestamp: frame.timestamp)
+                    timestamp: frame.timestamp,
+                    captureTime: statesCaptureTime ? WallTime.now - (Instant.now - frame.timestamp) : nil)
             else { return nil }
             try checker.check(unit, expectsIDR: frame.isIDRWanted ? true : nil)
             return unit

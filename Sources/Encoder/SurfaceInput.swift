@@ -144,7 +144,7 @@ final class SurfaceInput: EncoderInput {
     /// Makes the GPU read pictures in the camera's memory if possible.
     /// - Parameter surfaces: the GPU memory that the camera writes into; nil if nothing is shared.
     func shareMemory(
-        _ way: ZeroCopyWay, _ record: SharingRecord, _ surfaces: SharedSurfaces?
+        _ way: ZeroCopyMode, _ record: SharingRecord, _ surfaces: SharedSurfaces?
     ) throws(EncoderError) {
         let (session, obstacle) = record.begin(on: connection.node)
         sharingRecord = (record, session)
@@ -159,12 +159,12 @@ final class SurfaceInput: EncoderInput {
     /// Admits another encoder. Pictures are copied from now on if it would hold more camera buffers than a
     /// reader may.
     /// - Parameter heldPictures: the number of pictures that the encoder reads at once.
-    func admitHolder(of heldPictures: Int, _ way: ZeroCopyWay) throws(EncoderError) {
+    func admitHolder(of heldPictures: Int, _ way: ZeroCopyMode) throws(EncoderError) {
         guard sharing != nil, heldPictures > PixelBufferPool.heldByReader else { return }
         try copy(because: "the encoder would hold \(heldPictures) of the camera's buffers", way)
     }
 
-    private func copy(because obstacle: String, _ way: ZeroCopyWay) throws(EncoderError) {
+    private func copy(because obstacle: String, _ way: ZeroCopyMode) throws(EncoderError) {
         sharing = nil
         sharingRecord?.record.refuse(obstacle)
         sharingRecord?.record.note(obstacle)
@@ -198,7 +198,7 @@ final class SurfaceInput: EncoderInput {
     }
 
     /// Makes the GPU decode the source's Motion JPEG if possible.
-    func decodeJPEG(_ way: JPEGWay, _ record: JPEGRecord) throws(EncoderError) {
+    func decodeJPEG(_ way: JPEGMode, _ record: JPEGRecord) throws(EncoderError) {
         let begun = record.begin(on: connection.node)
         jpegRecord = (record, begun.session)
         let (connection, room) = (connection, codedSize)
@@ -257,9 +257,9 @@ final class SurfaceInput: EncoderInput {
         }
     }
 
-    func blameExtras() -> String? {
-        if let (record, session) = jpegRecord, record.blame(by: session) { return session.node }
-        if let (record, session) = sharingRecord, record.blame(by: session) { return session.node }
+    func disableExtras() -> String? {
+        if let (record, session) = jpegRecord, record.disable(for: session) { return session.node }
+        if let (record, session) = sharingRecord, record.disable(for: session) { return session.node }
         return nil
     }
 

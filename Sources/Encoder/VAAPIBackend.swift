@@ -13,9 +13,9 @@ struct VAAPIBackend: EncoderBackend {
     /// The method of uploading pictures to the GPU.
     let upload: UploadMethod
     /// The decoder of a camera's Motion JPEG.
-    let jpeg: JPEGWay
+    let jpeg: JPEGMode
     /// Whether a GPU reads the camera's pictures without a copy.
-    let zeroCopy: ZeroCopyWay
+    let zeroCopy: ZeroCopyMode
 
     /// vaSyncSurface and similar calls have no timeout.
     var waitsForDriver: Bool { true }
@@ -122,9 +122,9 @@ struct VAAPIBackend: EncoderBackend {
     private static func openSession(
         _ candidate: Candidate, _ properties: SessionProperties, _ input: SurfaceInput,
         configure: (UnsafeMutablePointer<AVCodecContext>) -> Void
-    ) throws(EncoderError) -> CodecSession {
+    ) throws(EncoderError) -> LibavEncoder {
         do throws(EncoderError) {
-            return try CodecSession(
+            return try LibavEncoder(
                 name: name(candidate.codec), options: options(properties, entryPoint: candidate.entryPoint),
                 on: candidate.connection
             ) { (context) throws(EncoderError) in configure(context) }
@@ -163,7 +163,7 @@ struct VAAPIBackend: EncoderBackend {
 }
 
 extension VAAPICapabilities {
-    fileprivate var configurationProfile: EncoderConfiguration.Profile? {
+    fileprivate var configurationProfile: CompressionProperties.Profile? {
         switch profile {
         case .h264High: .high
         case .h264Main, .hevcMain: .main

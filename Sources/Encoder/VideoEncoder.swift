@@ -5,9 +5,9 @@ import CamPlatform
 import Synchronization
 import CamConversion
 
-/// A compression session: pictures in, access units of the guaranteed shape out.
+/// An encoder of libavcodec: pictures in, access units of the guaranteed shape out.
 ///
-/// Everything is called from one thread, the encode thread.
+/// Everything is called from one thread, the compression session's.
 public final class VideoEncoder: PictureEncoder {
     /// The encoder that was opened, with its current rates.
     public private(set) var details: EncoderDetails
@@ -29,7 +29,7 @@ public final class VideoEncoder: PictureEncoder {
     /// The limits that the stream's rate observes.
     public private(set) var ratePromise: RatePromise?
 
-    private let session: CodecSession
+    private let session: LibavEncoder
     private var hasSent = false
     /// The source of converted pictures, which other encoders may share.
     let input: any EncoderInput
@@ -43,7 +43,7 @@ public final class VideoEncoder: PictureEncoder {
     let progress = EncoderProgress()
 
     init(
-        session: consuming CodecSession, input: any EncoderInput, properties: SessionProperties,
+        session: consuming LibavEncoder, input: any EncoderInput, properties: SessionProperties,
         details: EncoderDetails, waitsForDriver: Bool, regulator: RateRegulator, rates: SessionRates,
         notes: [EncoderNote] = []
     ) throws(EncoderError) {
@@ -54,7 +54,8 @@ public final class VideoEncoder: PictureEncoder {
             level: rates.followsTime ? nil : Level.declared(by: properties)?.number(in: properties.codec))
         finisher = StreamFinisher(
             codec: properties.codec, encoder: details.name,
-            slicesPerPicture: properties.slices == 1 ? 1 : nil, amender: amender)
+            slicesPerPicture: properties.slices == 1 ? 1 : nil, amender: amender,
+            statesCaptureTime: properties.statesCaptureTime)
         try finisher.prime(extradata: session.extradata)
         self.session = session
         self.input = input

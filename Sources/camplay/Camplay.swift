@@ -88,30 +88,81 @@ struct Camplay: ParsableCommand {
 
     /// Replaces ArgumentParser's own `main`, so that every error is one line.
     static func main() {
-        let words = Array(CommandLine.arguments.dropFirst())
-        if ArgumentText.isCompletionRequest(words) { return main(words) }
+        let given = Array(CommandLine.arguments.dropFirst())
+        if ArgumentText.isCompletionRequest(given) { return main(given) }
         SignalWatch.holdUserSignals()
         StandardDescriptors.fill()
         if let damage = ArgumentText.damage(in: CommandLine.unsafeArgv) {
             Console(isQuiet: false, isVerbose: false).fail(damage)
             Glibc.exit(ExitStatus.usage.rawValue)
         }
+        // Listing the flags takes milliseconds and memory.
+        let flags = given.contains(where: ArgumentText.isNegative) ? CommandOptions(of: Self.self).flags : []
+        let words = ArgumentText.joiningNegativeNumbers(given, flags: flags)
+        let unknown = UnknownOption(of: Self.self, foreign: ForeignOption.playing, help: "camplay --help")
         do {
+            if let answer = ShortHelp.answer(to: words, short: shortHelp, help: helpMessage()) {
+                try give(answer)
+            }
             if let mistake = ArgumentText.emptyValue(in: words) { throw ValidationError(mistake) }
-            // Listing the flags takes milliseconds and memory.
-            let flags =
-                words.contains(where: ArgumentText.isNegative) ? CommandOptions(of: Self.self).flags : []
-            var command = try parseAsRoot(ArgumentText.joiningNegativeNumbers(words, flags: flags))
+            var command = try parseAsRoot(words)
             try command.run()
         } catch {
             if let status = error as? ExitStatus { Glibc.exit(status.rawValue) }
-            if exitCode(for: error) == .success { exit(withError: error) }
-            let line = ParserMessage.line(message(for: error))
+            let isHelp = exitCode(for: error) == .success
+            let mistake = isHelp ? unknown.clusterMistake(in: words) : unknown.mistake(in: words)
+            if isHelp, mistake == nil { exit(withError: error) }
+            let line = mistake ?? ParserMessage.line(message(for: error))
             // A reason that already names the next step needs no reference to the help.
             let message = line.contains("; ") ? line : "\(line); see 'camplay --help'"
             Console(isQuiet: false, isVerbose: false).fail(message)
             Glibc.exit(ExitStatus.usage.rawValue)
         }
+    }
+}
+
+// MARK: Help
+
+extension Camplay {
+    /// What `-h` prints.
+    static var shortHelp: ShortHelp {
+        ShortHelp(
+            "camplay plays an H.264 or H.265 recording or stream, and saves its pictures.",
+            examples: [
+                .init("camplay out.mkv"),
+                .init("camplay tcp://192.168.1.100:9982"),
+                .init("camplay --start 1m --speed 2 out.mkv"),
+                .init("camplay --no-window --save copy.h264 tcp://camera:9982"),
+                .init("camplay --no-window --output pictures.y4m out.h265"),
+                .init("camplay --no-window --frames 1 --snapshot now.png tcp://camera:9982"),
+            ],
+            options: [
+                .init("--start TIME", "begin a file at 90s, 10m, 1h30m"),
+                .init("--speed X", "play a file faster or slower: 2, 0.5"),
+                .init("--fps F", "frames a second of a raw file"),
+                .init("--frames N", "stop after N pictures"),
+                .init("--once", "exit when the sender does"),
+                .init("--no-window", "do not open a window"),
+                .init("--no-sound", "do not play sound"),
+                .init("--save FILE.h264", "save the stream as it is received"),
+                .init("--output FILE.y4m", "write the decoded pictures"),
+                .init("--snapshot FILE.png", "save the last picture"),
+            ],
+            more: [
+                .init("F, space, M, S", "full screen, pause, mute, statistics"),
+                .init("arrow keys, Q", "seek 10 s or 60 s in a file, quit"),
+                .init("camplay --help", "every option"),
+                .init("camplay help TOPIC", HelpTopics(helpMessage()).names.joined(separator: ", ")),
+                .init("man camplay", "the manual"),
+            ])
+    }
+
+    private static func give(_ answer: HelpAnswer) throws {
+        switch answer {
+        case .text(let text): _ = DescriptorWriter.write(text, to: STDOUT_FILENO)
+        case .unknown(let reason): throw ValidationError(reason)
+        }
+        throw ExitStatus.done
     }
 }
 

@@ -8,7 +8,7 @@ final class ConnectionSource: ByteSource {
     let name: String
     private let origin: Origin
     private let isOnce: Bool
-    private let interruption: Interruption
+    private let cancellation: CancellationFlag
     private let console: Console
     private var socket: Socket?
     /// When the connection was made, and when data last arrived over it.
@@ -37,15 +37,15 @@ final class ConnectionSource: ByteSource {
     private static let silence = Duration.seconds(5)
 
     /// Connects to a sender.
-    init(sender address: SocketAddress, once: Bool, interruption: Interruption, console: Console) {
+    init(sender address: SocketAddress, once: Bool, cancellation: CancellationFlag, console: Console) {
         name = "tcp://\(address)"
         origin = .sender(address)
-        (isOnce, self.interruption, self.console) = (once, interruption, console)
+        (isOnce, self.cancellation, self.console) = (once, cancellation, console)
     }
 
     /// Waits for senders, one at a time.
     init(
-        listeningOn address: SocketAddress, once: Bool, interruption: Interruption, console: Console
+        listeningOn address: SocketAddress, once: Bool, cancellation: CancellationFlag, console: Console
     ) throws(PlayError) {
         do throws(NetworkError) {
             let listener = try Listener(address)
@@ -57,19 +57,19 @@ final class ConnectionSource: ByteSource {
         } catch {
             throw .network(error)
         }
-        (isOnce, self.interruption, self.console) = (once, interruption, console)
+        (isOnce, self.cancellation, self.console) = (once, cancellation, console)
         console.inform("\(name): waiting for a sender")
     }
 
     var isReady: Bool {
         guard let connected = socket.take() else { return false }
-        let isReady = Wake.wait(for: connected.descriptor, unless: nil, until: .distantPast) == .ready
+        let isReady = WaitResult.wait(for: connected.descriptor, unless: nil, until: .distantPast) == .ready
         socket = consume connected
         return isReady
     }
 
     func read(into room: UnsafeMutableRawBufferPointer) throws(PlayError) -> Reading {
-        while !interruption.isRaised {
+        while !cancellation.isRaised {
             guard let connected = socket.take() else {
                 if isOnce, hasBroken { return .ended }
                 try connect()
@@ -119,17 +119,17 @@ final class ConnectionSource: ByteSource {
 extension ConnectionSource {
     /// Waits until data arrives or the stream pauses; if the sender is silent, also until another one
     /// connects.
-    private func wait(for connected: borrowing Socket) -> Wake {
+    private func wait(for connected: borrowing Socket) -> WaitResult {
         if mayPause {
-            return interruption.wait(for: connected.descriptor, until: .now + Self.pauseDuration)
+            return cancellation.wait(for: connected.descriptor, until: .now + Self.pauseDuration)
         }
         switch origin {
-        case .sender: return interruption.wait(for: connected.descriptor)
+        case .sender: return cancellation.wait(for: connected.descriptor)
         case .listener(let listener):
             let deadline = latest + Self.silence
-            let wake = interruption.wait(for: connected.descriptor, until: deadline)
+            let wake = cancellation.wait(for: connected.descriptor, until: deadline)
             guard wake == .due else { return wake }
-            return interruption.wait(for: connected.descriptor, or: listener.descriptor)
+            return cancellation.wait(for: connected.descriptor, or: listener.descriptor)
         }
     }
 
@@ -160,13 +160,13 @@ extension ConnectionSource {
         }
     }
 
-    /// Makes a connection; nil after an interruption, or if the peer has left.
+    /// Makes a connection; nil after a cancellation, or if the peer has left.
     private func makeConnection() throws(NetworkError) -> Socket? {
         let made: Socket?
         switch origin {
         case .sender(let address):
             made = try Socket.connect(
-                to: address, timeout: Self.connectTimeout, interruption: interruption)
+                to: address, timeout: Self.connectTimeout, cancellation: cancellation)
             console.inform("\(name): connected")
         case .listener(let listener): made = try accept(from: listener)
         }
@@ -178,12 +178,12 @@ extension ConnectionSource {
     }
 
     private func accept(from listener: borrowing Listener) throws(NetworkError) -> Socket? {
-        guard interruption.wait(for: listener.descriptor) == .ready else { return nil }
+        guard cancellation.wait(for: listener.descriptor) == .ready else { return nil }
         switch listener.accept() {
         case .connection(let socket, let peer):
             console.inform("\(name): receiving from \(peer)")
             return socket
-        case .nobody: return nil
+        case .noneWaiting: return nil
         case .exhausted(let code): throw NetworkError(.noResources(errno: code), address: name)
         }
     }
@@ -195,7 +195,7 @@ extension ConnectionSource {
         if !isOnce { pause() }
     }
 
-    private func pause() { _ = interruption.wait(until: .now + backOff.next()) }
+    private func pause() { _ = cancellation.wait(until: .now + backOff.next()) }
 
     /// Warns once per outage; further attempts are information.
     private func report(_ problem: String) {

@@ -40,11 +40,11 @@ final class FileSource: ByteSource {
     let name: String
     private let descriptor: Int32
     private let length: FileLength
-    private let interruption: Interruption
+    private let cancellation: CancellationFlag
 
     /// Opens a file, or standard input for nil. Waits until a named pipe has a writer.
-    init(path: String?, interruption: Interruption) throws(PlayError) {
-        self.interruption = interruption
+    init(path: String?, cancellation: CancellationFlag) throws(PlayError) {
+        self.cancellation = cancellation
         guard let path else {
             (name, descriptor) = ("standard input", STDIN_FILENO)
             length = FileLength(descriptor: descriptor)
@@ -75,7 +75,7 @@ final class FileSource: ByteSource {
         }
         do throws(InputError) {
             return try ContainerReader(
-                descriptor: descriptor, name: name, takesSound: takesSound, interruption: interruption)
+                descriptor: descriptor, name: name, takesSound: takesSound, cancellation: cancellation)
         } catch { throw .input(error) }
     }
 
@@ -98,7 +98,7 @@ final class FileSource: ByteSource {
     deinit { if descriptor != STDIN_FILENO { close(descriptor) } }
 
     func read(into room: UnsafeMutableRawBufferPointer) throws(PlayError) -> Reading {
-        while interruption.wait(for: descriptor) == .ready {
+        while cancellation.wait(for: descriptor) == .ready {
             let count = Glibc.read(descriptor, room.baseAddress, room.count)
             if count > 0 { return .bytes(count) }
             if count == 0 {
@@ -110,7 +110,7 @@ final class FileSource: ByteSource {
         return .ended
     }
 
-    var isReady: Bool { Wake.wait(for: descriptor, unless: nil, until: .start) == .ready }
+    var isReady: Bool { WaitResult.wait(for: descriptor, unless: nil, until: .start) == .ready }
 
     func giveUp(_ reason: String) -> Bool { false }
 }

@@ -31,7 +31,7 @@ final class PictureFile {
     private var hasHeader = false
     private var names: FileNamePattern
     private let overwrite: Bool
-    private let interruption: Interruption
+    private let cancellation: CancellationFlag
     private var shape: Shape?
 
     /// The properties that all pictures of a file share.
@@ -44,12 +44,12 @@ final class PictureFile {
 
     /// Opens the file, or standard output for `-`, which is YUV4MPEG2 if the layout allows.
     init(
-        path: String, layout: PictureLayout, overwrite: Bool, interruption: Interruption
+        path: String, layout: PictureLayout, overwrite: Bool, cancellation: CancellationFlag
     ) throws(OutputError) {
-        file = try OutputFile(path: path, overwrite: overwrite, interruption: interruption)
+        file = try OutputFile(path: path, overwrite: overwrite, cancellation: cancellation)
         form = Form(path: path) ?? (layout == .yuv420p ? .y4m : .samples)
         names = FileNamePattern(path, expandsTime: false)
-        (self.overwrite, self.interruption) = (overwrite, interruption)
+        (self.overwrite, self.cancellation) = (overwrite, cancellation)
         continues = path != FileSink.standardOutput && FileIdentity.isFile(path) == true
     }
 
@@ -69,7 +69,7 @@ final class PictureFile {
         }
         try file.close()
         let former = file.name
-        file = try OutputFile(path: names.next(at: .now), overwrite: overwrite, interruption: interruption)
+        file = try OutputFile(path: names.next(at: .now), overwrite: overwrite, cancellation: cancellation)
         (self.shape, hasHeader) = (next, false)
         return former
     }

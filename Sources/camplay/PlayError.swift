@@ -1,4 +1,5 @@
 import CamCommandLine
+import CamPlatform
 import CamNetworking
 import Decoder
 import Glibc
@@ -33,7 +34,7 @@ enum PlayError: Error, CustomStringConvertible {
         case .notOpened(let name, ENOENT), .notOpened(let name, ENOTDIR):
             "\(name): no such file; check its name"
         case .notOpened(let name, EISDIR): "\(name): is a folder; name a recording"
-        case .notOpened(let name, let code): "cannot open \(name): \(Self.words(code)); check its permissions"
+        case .notOpened(let name, let code): InputError(.notOpened(errno: code), input: name).description
         case .readFailed(let name, EBADF):
             "\(name): closed, or not readable; redirect it, or name a file"
         case .readFailed(let name, let code): "\(name): reading failed: \(Self.words(code)); check the disk"
@@ -46,7 +47,7 @@ enum PlayError: Error, CustomStringConvertible {
         case .output(let error): error.description
         case .timestamps(let error), .input(let error): error.description
         case .tooFewTimestamps(let name, let count):
-            "\(name) has only \(count) times for more pictures; use the file of this recording"
+            "\(name) has only \(Quantity.count(count, "time")) for more pictures; use the file of this recording"
         case .noDisplay(let reason):
             "no display (\(reason)); use --no-window with --output, --save or --snapshot"
         case .notShown(let reason):
@@ -67,6 +68,7 @@ extension ExitStatus {
         self =
             switch error {
             case .notOpened(_, EACCES), .notOpened(_, EPERM): .noPermission
+            case .notOpened(_, EMFILE), .notOpened(_, ENFILE): .inputOutput
             case .notOpened: .noInput
             case .notAStream, .noPicture, .tooFewTimestamps: .badInput
             case .timestamps(let error), .input(let error): ExitStatus(error)
@@ -100,6 +102,7 @@ extension ExitStatus {
         self =
             switch error.kind {
             case .notOpened(EACCES), .notOpened(EPERM): .noPermission
+            case .notOpened(EMFILE), .notOpened(ENFILE): .inputOutput
             case .notOpened, .notAFile: .noInput
             case .malformed: .badInput
             case .contradiction: .usage

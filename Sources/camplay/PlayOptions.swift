@@ -40,6 +40,24 @@ enum SourceChoice: ExplainedArgument {
         }
     }
 
+    /// Reads the argument; for an address of another kind, says which player has it.
+    static func read(_ argument: String) throws -> SourceChoice {
+        if let choice = SourceChoice(argument: argument) { return choice }
+        throw ValidationError(
+            player(for: argument).map { "camplay does not read it; use \($0)" } ?? requirement)
+    }
+
+    /// A player for an address that camplay does not read, as a command line; nil for anything else.
+    private static func player(for address: String) -> String? {
+        guard let end = address.firstRange(of: "://")?.lowerBound else { return nil }
+        return switch address[..<end] {
+        case "rtsp", "rtsps": "ffplay -rtsp_transport tcp '\(address)', or mpv"
+        case "srt", "udp", "rtp", "rtmp", "http", "https": "ffplay '\(address)', or mpv"
+        case "file": "the file's path alone"
+        default: nil
+        }
+    }
+
     /// Whether its pictures have no time other than their arrival: a pipe is assumed to be live.
     var isLive: Bool {
         switch self {
@@ -167,7 +185,7 @@ struct WritingOptions: ParsableArguments {
     var scale: ScaledSize?
 
     @Option(
-        help: ArgumentHelp("Write a JSON report of what was received.", valueName: "FILE|-"),
+        help: ArgumentHelp("Write a JSON report of the received stream.", valueName: "FILE|-"),
         completion: .file(), transform: Self.fileName)
     var report: String?
 
@@ -204,7 +222,10 @@ struct WritingOptions: ParsableArguments {
     }
 }
 
-extension Codec: ExpressibleByArgument {}
+extension Codec: ExpressibleByArgument {
+    /// The name of a case, or `h265`.
+    public init?(argument: String) { self.init(name: argument) }
+}
 extension DecoderConfiguration.LossPolicy: ExpressibleByArgument {}
 extension PictureLayout: ExpressibleByArgument {}
 

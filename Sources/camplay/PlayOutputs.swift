@@ -22,22 +22,22 @@ final class PlayOutputs {
     /// Opens the files.
     /// - Parameter warn: called with each warning.
     init(
-        _ options: WritingOptions, interruption: Interruption, warn: @escaping (String) -> Void
+        _ options: WritingOptions, cancellation: CancellationFlag, warn: @escaping (String) -> Void
     ) throws(OutputError) {
         let overwrite = options.overwrite
         saver =
             if let path = options.save {
                 try StreamSaver(
-                    path: path, overwrite: overwrite, interruption: interruption, warn: warn)
+                    path: path, overwrite: overwrite, cancellation: cancellation, warn: warn)
             } else { nil }
         pictures =
             if let path = options.output {
                 try PictureFile(
-                    path: path, layout: options.pixelFormat, overwrite: overwrite, interruption: interruption)
+                    path: path, layout: options.pixelFormat, overwrite: overwrite, cancellation: cancellation)
             } else { nil }
         snapshot =
             if let path = options.snapshot {
-                try OutputFile(path: path, overwrite: overwrite, interruption: interruption)
+                try OutputFile(path: path, overwrite: overwrite, cancellation: cancellation)
             } else { nil }
         (layout, scale, self.warn) = (options.pixelFormat, options.scale, warn)
     }
@@ -119,7 +119,7 @@ final class PlayOutputs {
     private func writeSnapshot() throws(PlayError) {
         guard let snapshot, let picture = last.take() else { return }
         let image: [UInt8]
-        do throws(DecoderError) { image = try PNGImage.encode(picture) } catch { throw .decoder(error) }
+        do throws(DecoderError) { image = try picture.png() } catch { throw .decoder(error) }
         do throws(OutputError) {
             try snapshot.write(image)
             snapshot.keep()
@@ -140,9 +140,9 @@ final class StreamSaver {
     private let warn: (String) -> Void
 
     init(
-        path: String, overwrite: Bool, interruption: Interruption, warn: @escaping (String) -> Void
+        path: String, overwrite: Bool, cancellation: CancellationFlag, warn: @escaping (String) -> Void
     ) throws(OutputError) {
-        file = try OutputFile(path: path, overwrite: overwrite, interruption: interruption)
+        file = try OutputFile(path: path, overwrite: overwrite, cancellation: cancellation)
         self.warn = warn
     }
 
@@ -154,7 +154,7 @@ final class StreamSaver {
         try unit.withUnsafeBytes { (bytes) throws(OutputError) in try file.writeWhole(bytes) }
     }
 
-    /// Records an interruption: access units up to the next entry point are left out.
+    /// Records an interruption of the stream: access units up to the next entry point are left out.
     func interrupt() { hasBegun = false }
 
     /// Ends the file.

@@ -39,6 +39,22 @@ struct PlayReport: Encodable {
         var earlyBy = 0.0
     }
 
+    /// The time from the capture of a live stream's pictures, as they state it, until they are decoded. Negative if the
+    /// sender's clock is ahead.
+    struct Delay: Encodable {
+        /// The number of pictures that state their capture time.
+        private(set) var pictures = 0
+        /// Seconds.
+        private(set) var mean = 0.0
+        private(set) var largest = 0.0
+
+        mutating func add(_ delay: Duration) {
+            largest = pictures == 0 ? delay.inSeconds : max(largest, delay.inSeconds)
+            pictures += 1
+            mean += (delay.inSeconds - mean) / Double(pictures)
+        }
+    }
+
     let source: String
     var codec: String?
     var width: Int?
@@ -48,6 +64,8 @@ struct PlayReport: Encodable {
     /// Why no GPU decodes.
     var reasons: [String] = []
     var pictures = Pictures()
+    /// Nil if no picture of a live stream states its capture time.
+    var delay: Delay?
     /// Nil if no sound was wanted, or there is none.
     var sound: Sound?
     var losses = 0

@@ -23,7 +23,7 @@ struct PlaySession {
         let player = Player(
             command, input: input, record: try readRecord(), outputs: outputs,
             presentation: screen?.presentation, sound: sound, liveSound: liveSound, clock: clock,
-            console: console, interruption: signals.interruption)
+            console: console, cancellation: signals.cancellation)
         var failure: PlayError?
         do throws(PlayError) {
             if let screen {
@@ -36,10 +36,13 @@ struct PlaySession {
         } catch { failure = error }
         do throws(PlayError) { try finish(player, outputs, report) } catch { failure = failure ?? error }
         if failure == nil {
-            let pictures = player.report.pictures
-            console.inform("\(input.name): \(pictures.decoded) pictures, \(player.report.bytes) bytes")
+            let report = player.report
+            let delay = report.delay.map { ", seen \(Int($0.mean * 1000)) ms after capture" } ?? ""
+            console.inform(
+                "\(input.name): \(Quantity.count(report.pictures.decoded, "picture")), "
+                    + "\(Quantity.count(report.bytes, "byte"))\(delay)")
         }
-        if player.leavesThread { endProcess(failure) }
+        if player.hasHungThread { endProcess(failure) }
         if let failure { throw failure }
     }
 
@@ -51,19 +54,19 @@ struct PlaySession {
     }
 
     private func openInput() throws(PlayError) -> PlayInput {
-        let interruption = signals.interruption
+        let cancellation = signals.cancellation
         switch command.source {
         case .file(let path): return try openFile(path)
         case .standardInput: return try openFile(nil)
         case .sender(let address):
             return .bytes(
                 ConnectionSource(
-                    sender: address, once: command.reading.once, interruption: interruption, console: console)
+                    sender: address, once: command.reading.once, cancellation: cancellation, console: console)
             )
         case .listener(let address):
             return .bytes(
                 try ConnectionSource(
-                    listeningOn: address, once: command.reading.once, interruption: interruption,
+                    listeningOn: address, once: command.reading.once, cancellation: cancellation,
                     console: console))
         }
     }
@@ -77,7 +80,7 @@ struct PlaySession {
 
     /// - Parameter path: nil for standard input.
     private func openFile(_ path: String?) throws(PlayError) -> PlayInput {
-        let file = try FileSource(path: path, interruption: signals.interruption)
+        let file = try FileSource(path: path, cancellation: signals.cancellation)
         // A record belongs to a raw stream, whatever the file's name.
         guard command.reading.record == nil, let container = try file.container() else {
             return .bytes(file)
@@ -125,7 +128,7 @@ struct PlaySession {
     private func openWindow(_ input: PlayInput) throws(PlayError) -> Screen? {
         if command.showing.noWindow { return nil }
         let presentation = try Presentation(
-            interruption: signals.interruption, isSeekable: input.isSeekable && !command.isLive)
+            cancellation: signals.cancellation, isSeekable: input.isSeekable && !command.isLive)
         let window = try PlayWindow(
             title: "camplay \(input.name)", isLive: command.isLive, presentation: presentation)
         return Screen(presentation: presentation, window: window)
@@ -165,7 +168,7 @@ struct PlaySession {
     private func play(
         _ player: Player, on screen: Screen, finish: @escaping () throws(PlayError) -> Void
     ) throws(PlayError) {
-        guard let ended = Interruption() else { throw .noResources }
+        guard let ended = CancellationFlag() else { throw .noResources }
         let task = PlayTask(player, screen.presentation, ended: ended)
         let handler = ExitHandler {
             // The display that a change would wake is gone.
@@ -190,7 +193,7 @@ struct PlaySession {
         screen.presentation.end()
         thread.join()
         screen.presentation.close()
-        if plays, player.sound?.stop(patience: Self.patience) == false { player.leaveThread() }
+        if plays, player.sound?.stop(patience: Self.patience) == false { player.noteHungThread() }
         player.note(screen.presentation.statistics)
         if let failure = task.failure ?? failure { throw failure }
     }
@@ -198,13 +201,13 @@ struct PlaySession {
     private func openFiles() throws(PlayError) -> (PlayOutputs, report: OutputFile?) {
         let writing = command.writing
         // A pipe without a reader must not keep the program from ending.
-        let interruption = signals.interruption
+        let cancellation = signals.cancellation
         do throws(OutputError) {
             let outputs = try PlayOutputs(
-                writing, interruption: interruption, warn: { [console] in console.warn($0) })
+                writing, cancellation: cancellation, warn: { [console] in console.warn($0) })
             let report: OutputFile? =
                 if let path = writing.report {
-                    try OutputFile(path: path, overwrite: writing.overwrite, interruption: interruption)
+                    try OutputFile(path: path, overwrite: writing.overwrite, cancellation: cancellation)
                 } else { nil }
             try refuseSharedFiles(outputs.files + [report].compactMap { $0 })
             return (outputs, report)
@@ -276,10 +279,10 @@ final class PlayTask: @unchecked Sendable {
     private let player: Player
     private let presentation: Presentation
 
-    private let ended: Interruption
+    private let ended: CancellationFlag
 
     /// - Parameter ended: raised when `run` has finished.
-    init(_ player: Player, _ presentation: Presentation, ended: Interruption) {
+    init(_ player: Player, _ presentation: Presentation, ended: CancellationFlag) {
         (self.player, self.presentation, self.ended) = (player, presentation, ended)
     }
 

@@ -12,7 +12,7 @@ extension Player {
         if pipeline?.assembler.codec != reader.codec { pipeline = makePipeline(reader.codec) }
         var begun: SoundDescription?
         // A read of the file may have many pictures; the viewer may quit before the next one.
-        while !isDone, !interruption.isRaised, let packet = try next(of: reader) {
+        while !isDone, !cancellation.isRaised, let packet = try next(of: reader) {
             if let sound = packet.sound {
                 if let description = reader.sound, description != begun {
                     liveSound?.begin(description)

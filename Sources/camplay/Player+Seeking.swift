@@ -8,7 +8,7 @@ extension Player {
     /// Seeks if the viewer has requested it.
     /// - Returns: whether the viewer has requested it.
     func jump() throws(PlayError) -> Bool {
-        guard !isDone, !interruption.isRaised, let presentation, clock != nil,
+        guard !isDone, !cancellation.isRaised, let presentation, clock != nil,
             let step = presentation.takeJump()
         else { return false }
         let time = max(.zero, position + step)

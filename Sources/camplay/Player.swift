@@ -20,7 +20,7 @@ final class Player {
     /// Whether pictures have times of their own.
     var hasTimes: Bool
     private let console: Console
-    let interruption: Interruption
+    let cancellation: CancellationFlag
     let clock: PictureClock?
     var pipeline: Pipeline?
     /// Whether the kind of stream is still unknown.
@@ -32,7 +32,7 @@ final class Player {
     /// The counts so far.
     var report: PlayReport
     /// Whether a thread hangs in a driver or in a sound library.
-    private(set) var leavesThread = false
+    private(set) var hasHungThread = false
     var isDone = false
     /// Splits a raw AVCC stream; nil for start codes.
     private var lengths: AVCC.Reader?
@@ -50,7 +50,6 @@ final class Player {
     private var hasDescribed = false
     /// Why there is no picture; nil if nothing arrived.
     private var problem: String?
-    private var shedder = LoadShedder()
     /// When everything received had been processed and waiting for more began; nil before that.
     private var timeOfLastWait: Instant?
     /// When the connection's first bytes arrived, and how many pictures there were before.
@@ -59,10 +58,10 @@ final class Player {
     /// The processing of a stream of one codec.
     struct Pipeline {
         let assembler: AccessUnitAssembler
-        let decoder: PictureDecoder
+        let decoder: DecompressionSession
         var rate: FrameRate?
         /// The counts that are already in the report.
-        var counted = PictureDecoder.Counters()
+        var counted = DecompressionSession.Counters()
     }
 
     static let chunkLength = 64 << 10
@@ -78,13 +77,13 @@ final class Player {
         _ command: Camplay, input: PlayInput, record: DecoderConfigurationRecord?, outputs: PlayOutputs,
         presentation: Presentation?, sound: SoundPlayer?, liveSound: LiveSound?, clock: PictureClock?,
         console: Console,
-        interruption: Interruption
+        cancellation: CancellationFlag
     ) {
         options = command.reading
         isLive = command.isLive
         (self.input, self.outputs, self.presentation, self.clock) = (input, outputs, presentation, clock)
         (self.sound, self.liveSound, hasTimes) = (sound, liveSound, input.hasTimes)
-        (self.console, self.interruption, self.record) = (console, interruption, record)
+        (self.console, self.cancellation, self.record) = (console, cancellation, record)
         report = PlayReport(source: input.name)
     }
 
@@ -97,7 +96,7 @@ final class Player {
             giveUp()
             throw error
         }
-        if report.pictures.decoded == 0, !interruption.isRaised {
+        if report.pictures.decoded == 0, !cancellation.isRaised {
             throw .noPicture(
                 input.name,
                 reason: report.lastLoss ?? (report.pictures.skipped > 0 ? "it ends before --start" : problem))
@@ -105,7 +104,7 @@ final class Player {
         // Joining a live stream between keyframes is normal, and so is beginning in an open GOP.
         if report.pictures.beforeFirstKeyframe > 0, !isLive, options.start == nil {
             console.warn(
-                "\(input.name): \(report.pictures.beforeFirstKeyframe) pictures before the first keyframe are left out"
+                "\(input.name): \(Quantity.count(report.pictures.beforeFirstKeyframe, "picture")) before the first keyframe left out"
             )
         }
         if report.losses > 0, !console.isQuiet {
@@ -122,13 +121,13 @@ final class Player {
         }
         repeat {
             try readAll()
-            try endStream(isWhole: !interruption.isRaised)
+            try endStream(isWhole: !cancellation.isRaised)
             if !isDone, let clock { presentation?.hold(until: clock.end) }
         } while try jump()
     }
 
     /// Records that a thread hangs.
-    func leaveThread() { leavesThread = true }
+    func noteHungThread() { hasHungThread = true }
 
     /// Adds the window's counts of pictures, and the sound, to the report.
     func note(_ statistics: Presentation.Statistics) {
@@ -259,7 +258,7 @@ extension Player {
         report.codec = codec.rawValue
         problem = "no keyframe with its parameter sets"
         return Pipeline(
-            assembler: AccessUnitAssembler(codec: codec), decoder: PictureDecoder(configuration))
+            assembler: AccessUnitAssembler(codec: codec), decoder: DecompressionSession(configuration))
     }
 
     private func gather(_ bytes: UnsafeRawBufferPointer) throws(PlayError) {
@@ -340,9 +339,9 @@ extension Player {
         }
         if unit.role.allowsEntry { pipeline?.rate = unit.format?.frameRate }
         try outputs.write(unit)
-        let isSkipped = shedder.skips(unit.role, lateness: lateness)
+        let isSkipped: Bool
         do throws(DecoderError) {
-            if isSkipped { try decoder.skip(unit) } else { try decoder.decode(unit, isHidden: isHidden) }
+            isSkipped = try !decoder.decode(unit, isHidden: isHidden, lateness: lateness)
         } catch { throw .decoder(error) }
         // Time also passes for a picture that is skipped.
         if isSkipped, !unit.role.isSecondField {
@@ -383,6 +382,10 @@ extension Player {
         }
         start = nil
         report.pictures.decoded += 1
+        if isLive, let captured = picture.captureTime {
+            report.delay = report.delay ?? PlayReport.Delay()
+            report.delay?.add(WallTime.now - captured)
+        }
         try outputs.write(picture, rate: rate)
         isDone = report.pictures.decoded == options.frames
         presentation?.show(
@@ -413,7 +416,7 @@ extension Player {
                 + "\(report.decoder ?? "")\(because)")
     }
 
-    private func noteDecoder(_ decoder: PictureDecoder) {
+    private func noteDecoder(_ decoder: DecompressionSession) {
         report.decoder = decoder.renderNode ?? "software"
         report.reasons = decoder.softwareReasons
     }
@@ -423,7 +426,7 @@ extension Player {
         guard let counters = pipeline?.decoder.counters, let counted = pipeline?.counted else { return }
         if let decoder = pipeline?.decoder {
             if hasDescribed { noteDecoder(decoder) }
-            leavesThread = leavesThread || decoder.leavesThread
+            hasHungThread = hasHungThread || decoder.hasHungThread
         }
         report.pictures.received += counters.received - counted.received
         report.pictures.beforeFirstKeyframe += counters.beforeEntry - counted.beforeEntry

@@ -11,8 +11,8 @@ import Decoder
 final class Presentation: @unchecked Sendable {
     private let monitor = Monitor()
     /// Wakes the decoding thread.
-    private let wakeUp: WakeUp
-    private let interruption: Interruption
+    private let wakeUp: EventFD
+    private let cancellation: CancellationFlag
     private var waiting = WaitingPictures()
     private var onChange: @Sendable () -> Void = {}
     private var onClockChange: @Sendable () -> Void = {}
@@ -39,11 +39,11 @@ final class Presentation: @unchecked Sendable {
     }
 
     /// - Parameters:
-    ///   - interruption: raised when the viewer closes the window.
+    ///   - cancellation: raised when the viewer closes the window.
     ///   - isSeekable: whether the decoding thread can seek.
-    init(interruption: Interruption, isSeekable: Bool = false) throws(PlayError) {
-        (self.interruption, self.isSeekable) = (interruption, isSeekable)
-        do throws(NetworkError) { wakeUp = try WakeUp() } catch { throw .noResources }
+    init(cancellation: CancellationFlag, isSeekable: Bool = false) throws(PlayError) {
+        (self.cancellation, self.isSeekable) = (cancellation, isSeekable)
+        do throws(NetworkError) { wakeUp = try EventFD() } catch { throw .noResources }
     }
 }
 
@@ -102,7 +102,7 @@ extension Presentation {
     func finish() {
         monitor.withLock {
             isFinished = true
-            if interruption.isRaised { current.lateCount += waiting.removeAll(after: .now) }
+            if cancellation.isRaised { current.lateCount += waiting.removeAll(after: .now) }
         }
         change()
     }
@@ -119,7 +119,7 @@ extension Presentation {
 
     /// - Returns: false if the viewer or a signal ends the wait, including for a seek.
     private func wait(until due: Duration) -> Bool {
-        while !interruption.isRaised {
+        while !cancellation.isRaised {
             if monitor.withLock({ jump != nil }) { return false }
             let (end, isNews) = monitor.withLock { moment(ofPictureDue: due) }
             if isNews { changeClock() }
@@ -144,7 +144,7 @@ extension Presentation {
     /// Waits until the viewer pauses, resumes, seeks or quits, or the loudspeaker is ready.
     private func sleep(until end: Instant) {
         let deadline = end == .distantFuture ? nil : end
-        if interruption.wait(for: wakeUp.descriptor, until: deadline) == .ready { wakeUp.sleep() }
+        if cancellation.wait(for: wakeUp.descriptor, until: deadline) == .ready { wakeUp.sleep() }
     }
 }
 
@@ -231,7 +231,7 @@ extension Presentation {
 
     /// Ends playing, on the viewer's request.
     func end() {
-        interruption.raise()
+        cancellation.raise()
         monitor.withLock { if isFinished { current.lateCount += waiting.removeAll(after: .now) } }
     }
 }

@@ -62,19 +62,27 @@ struct AdoptCommand: ParsableCommand {
     }
 
     private func fail(_ error: OutputError, _ folder: String, on console: Console) -> ExitStatus {
-        switch error.kind {
+        error.journalStatus(on: console, inUse: "\(folder): a recorder is running there; stop it first")
+    }
+}
+
+extension OutputError {
+    /// Reports why a journal cannot be used.
+    /// - Parameter inUse: the message if a recorder uses it.
+    func journalStatus(on console: Console, inUse: String) -> ExitStatus {
+        switch kind {
         case .journalInUse:
-            console.fail("\(folder): a recorder is running there; stop it first")
+            console.fail(inUse)
             return .busy
         case .notRead(let code), .notCreated(let code):
-            console.fail("\(OutputError(.notRead(errno: code), output: error.output))")
+            console.fail("\(OutputError(.notRead(errno: code), output: output))")
             return [EACCES, EPERM].contains(code)
                 ? .noPermission : [ENOENT, ENOTDIR].contains(code) ? .noInput : .inputOutput
         case .noJournal, .untrustedJournal:
-            console.fail("\(error)")
+            console.fail("\(self)")
             return .badInput
         default:
-            console.fail("\(error)")
+            console.fail("\(self)")
             return .inputOutput
         }
     }

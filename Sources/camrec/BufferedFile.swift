@@ -16,10 +16,10 @@ final class BufferedFile {
     /// Creates or opens the file; `-` is standard output.
     init(path: String, overwrite: Bool) throws(OutputError) {
         // Never raised: the wait for a pipe's reader is unlimited.
-        guard let interruption = Interruption() else {
+        guard let cancellation = CancellationFlag() else {
             throw OutputError(.notCreated(errno: EMFILE), output: path)
         }
-        file = try OutputFile(path: path, overwrite: overwrite, interruption: interruption)
+        file = try OutputFile(path: path, overwrite: overwrite, cancellation: cancellation)
     }
 
     /// The path, or "standard output".

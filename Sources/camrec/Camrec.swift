@@ -14,14 +14,12 @@ struct Camrec: ParsableCommand {
             RecordCommand.self, SnapshotCommand.self, DevicesCommand.self, InspectCommand.self,
             RemuxCommand.self,
             CtlCommand.self, DoctorCommand.self, EncoderTrialCommand.self, CheckCommand.self,
-            AdoptCommand.self,
+            AdoptCommand.self, KeepCommand.self,
         ],
         defaultSubcommand: RecordCommand.self)
 
     /// Whether the command line is just `--help`, which shows recording's options.
-    private static var asksForHelpAlone: Bool {
-        CommandLine.arguments.count == 2 && ["-h", "--help", "help"].contains(CommandLine.arguments[1])
-    }
+    private static var asksForHelpAlone: Bool { CommandLine.arguments.dropFirst() == ["--help"] }
 
     /// Replaces ArgumentParser's own `main`, so that every error is one line.
     static func main() {
@@ -32,9 +30,11 @@ struct Camrec: ParsableCommand {
         StandardDescriptors.fill()
         if let damage = ArgumentText.damage(in: CommandLine.unsafeArgv) { refuse([damage]) }
         let given = CommandLineWords(words)
-        if let mistake = ArgumentText.emptyValue(in: given.words) ?? RepeatedOption.mistake(in: given) {
-            refuse([mistake])
-        }
+        if let answer = helpAnswer(to: given) { give(answer) }
+        let mistake =
+            ArgumentText.emptyValue(in: given.words) ?? RepeatedOption.mistake(in: given)
+            ?? given.unknownOption.foreignMistake(in: given.words)
+        if let mistake { refuse([mistake]) }
         let arguments = withSettings(given.words)
         if let mistake = CommandWord.mistake(in: given, with: arguments) { refuse([mistake]) }
         do {
@@ -43,20 +43,22 @@ struct Camrec: ParsableCommand {
         } catch {
             if let status = error as? ExitStatus { Glibc.exit(status.rawValue) }
             if exitCode(for: error) == .success {
-                // The parser takes any cluster of short options with an h in it for -h.
-                if given.words.contains(where: isCluster), let mistake = UnknownOption.mistake(in: given) {
-                    refuse([mistake])
-                }
+                if let mistake = given.unknownOption.clusterMistake(in: given.words) { refuse([mistake]) }
                 exit(withError: asksForHelpAlone ? CleanExit.helpRequest(RecordCommand.self) : error)
             }
-            let reason = UnknownOption.mistake(in: given) ?? ParserMessage.line(message(for: error))
+            let reason =
+                given.unknownOption.mistake(in: given.words) ?? ParserMessage.line(message(for: error))
             // A reason that already names the next step needs no reference to the help.
             refuse([reason.contains("; ") ? reason : "\(reason); see '\(given.help)'"])
         }
     }
 
-    private static func isCluster(_ word: String) -> Bool {
-        word.hasPrefix("-") && !word.hasPrefix("--") && word.count > 2
+    private static func give(_ answer: HelpAnswer) -> Never {
+        switch answer {
+        case .text(let text): _ = DescriptorWriter.write(text, to: STDOUT_FILENO)
+        case .unknown(let reason): refuse([reason])
+        }
+        Glibc.exit(ExitStatus.done.rawValue)
     }
 
     /// Returns the command line with the arguments from its settings file.

@@ -16,22 +16,35 @@ struct CtlCommand: ParsableCommand {
         usage: "camrec ctl [--prometheus] [--overwrite] <PATH> <COMMAND>",
         discussion: """
             Commands:
-              keyframe      make the next frame a keyframe
-              trigger       write what --ring has kept, and what follows
-              bitrate 2M    change the average rate, 1k to 2000M; keyframeForced says whether that needs a keyframe
-              max-bitrate 3M   change the limit for every --rate-window
-              pause         drop frames before they are encoded; time goes on
-              resume        end a pause, with a keyframe
-              snapshot a.jpg   write a picture of the recording, which loses no frame: .jpg, .jpeg, .png, or -
-              controls      list the camera's controls, with their values
-              control brightness=128   set some of them, now and whenever the camera is reconnected
-              stats         print statistics
-              doctor        run 'camrec doctor --json' with the recording's rights
-              stop          end the recording, like Ctrl-C
+            \(AlignedColumns.text(of: commands))
 
             The answer is one line of JSON. Exit codes: 0 done; 64 unknown command; 69 refused, or no recording there; \
             73, 74 the picture could not be written.
             """)
+
+    /// What can be sent, in the order of `ControlCommand.names`.
+    static let commands: [ShortHelp.Entry] = [
+        .init("keyframe", "make the next frame a keyframe"),
+        .init("trigger", "write what --ring has kept, and what follows"),
+        .init(
+            "bitrate 2M",
+            "change the average rate, 1k to 2000M; keyframeForced says whether that needs a keyframe"),
+        .init("max-bitrate 3M", "change the limit for every --rate-window"),
+        .init("pause", "drop frames before they are encoded; time goes on"),
+        .init("resume", "end a pause, with a keyframe"),
+        .init(
+            "snapshot a.jpg",
+            "write a picture of the recording, which loses no frame: .jpg, .jpeg, .png, or -"),
+        .init("controls", "list the camera's controls, with their values"),
+        .init(
+            "control brightness=128", "set some of them, now and whenever the camera is reconnected"),
+        .init("keep a.mkv", "exempt a recording from --keep and --min-free, or all from one to another"),
+        .init("release a.mkv", "end that"),
+        .init("kept", "list the recordings that are kept"),
+        .init("stats", "print statistics"),
+        .init("doctor", "run 'camrec doctor --json' with the recording's rights"),
+        .init("stop", "end the recording, like Ctrl-C"),
+    ]
 
     @Argument(
         help: ArgumentHelp("The recording's --control-socket.", valueName: "PATH"),
@@ -148,6 +161,10 @@ extension CtlCommand {
 
     /// The command's line on the socket, where a picture has a format and no file.
     func line() throws -> String {
+        if let word = words.first, ["keep", "release"].contains(word) {
+            return words.count == 1
+                ? word : "\(word) \(try paths().joined(separator: "\(ControlCommand.pathSeparator)"))"
+        }
         guard words.first == "snapshot" else { return words.joined(separator: " ") }
         guard let file = snapshotFile else {
             throw ValidationError("snapshot needs a file; name one, as in: snapshot a.jpg")
@@ -159,15 +176,32 @@ extension CtlCommand {
         return "snapshot \(format.rawValue)"
     }
 
+    /// The paths of `keep FIRST LAST`. The recording may have another working folder.
+    private func paths() throws -> [String] {
+        let paths = words.dropFirst().map { path in
+            access(path, F_OK) == 0
+                ? Folder.absolute(Folder.of(path)).map {
+                    "\($0)/\(path.split(separator: "/").suffix(1).joined())"
+                } ?? path
+                : path
+        }
+        guard
+            !paths.contains(where: {
+                $0.contains(where: \.isNewline) || $0.contains(ControlCommand.pathSeparator)
+            })
+        else { throw ValidationError("a name with a tab or a line break cannot be sent; rename the file") }
+        return paths
+    }
+
     /// Writes the picture, completely or not at all.
     func writeSnapshot(
         _ bytes: [UInt8], to path: String, _ console: Console
     ) throws(ExitStatus) {
         do throws(OutputError) {
-            guard let interruption = Interruption() else {
+            guard let cancellation = CancellationFlag() else {
                 throw OutputError(.notCreated(errno: EMFILE), output: path)
             }
-            try OutputFile.write(bytes, to: path, overwrite: overwrite, interruption: interruption)
+            try OutputFile.write(bytes, to: path, overwrite: overwrite, cancellation: cancellation)
         } catch {
             console.fail(error.description)
             throw ExitStatus(error)
@@ -194,11 +228,38 @@ final class ControlExchange {
     static let usualPatience = Duration.seconds(8)
     private static let longestLine = 1 << 20
 
+    /// How long to wait for the socket of a recording that is just starting.
+    private static let startPatience = Duration.seconds(2)
+    private static let pause = Duration.milliseconds(20)
+
     /// Connects to a socket, or prints why it cannot.
     init(path: String, console: Console) throws(ExitStatus) {
-        do throws(NetworkError) { socket = try Socket.connect(path: path) } catch {
+        do throws(NetworkError) {
+            socket = try Self.connect(path: path, until: .now + Self.startPatience) {
+                var time = timespec(tv_sec: 0, tv_nsec: Int(Self.pause.inNanoseconds))
+                nanosleep(&time, nil)
+            }
+        } catch {
             console.fail(Self.explain(error, path))
             throw .unavailable
+        }
+    }
+
+    /// Connects to a socket, and tries again while it does not exist or has no listener. The system does not report
+    /// when a socket begins to listen.
+    /// - Parameter pause: called between two attempts.
+    static func connect(
+        path: String, until deadline: Instant, pause: () -> Void
+    ) throws(NetworkError) -> Socket {
+        while true {
+            do throws(NetworkError) { return try Socket.connect(path: path) } catch {
+                switch error.kind {
+                case .notConnected(ENOENT), .notConnected(ECONNREFUSED):
+                    guard Instant.now < deadline else { throw error }
+                default: throw error
+                }
+            }
+            pause()
         }
     }
 

@@ -27,7 +27,7 @@ struct DevicesCommand: ParsableCommand {
         } else {
             try Printout.write(lines: inventory.text)
         }
-        if inventory.leavesThread { ExitStatus.done.endProcess() }
+        if inventory.hasHungThread { ExitStatus.done.endProcess() }
     }
 }
 
@@ -35,7 +35,7 @@ struct DevicesCommand: ParsableCommand {
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Finds what a recording needs but lacks, and how to fix it.",
+        abstract: "Finds problems that prevent a recording, and how to fix them.",
         usage: "camrec doctor [--json] [--encode]",
         discussion: """
             Exit codes: 0 a recording would work; else what it would end with: 66 no camera, 69 no encoder, \
@@ -58,7 +58,7 @@ struct DoctorCommand: ParsableCommand {
             if encode { try printTrials() }
         }
         let status = diagnosis.obstacle.map(ExitStatus.init) ?? .done
-        if diagnosis.leavesThread { status.endProcess() }
+        if diagnosis.hasHungThread { status.endProcess() }
         if status != .done { throw status }
     }
 
@@ -87,7 +87,9 @@ struct DoctorCommand: ParsableCommand {
         try Printout.write(
             lines: "\nEncoders, each with \(Trial.seconds) s of noisy \(Trial.width)x\(Trial.height) at "
                 + "\(Trial.framesPerSecond) frames/s (camrec \(Version.current))")
-        for (node, codec) in encoders { try Printout.write(lines: Trial.trial(node, codec).text) }
+        for (node, codec) in encoders {
+            try Printout.write(lines: Trial.trial(node, codec).text(for: Trial.framesPerSecond))
+        }
     }
 }
 

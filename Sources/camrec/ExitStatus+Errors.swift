@@ -33,6 +33,7 @@ extension ExitStatus {
         switch error {
         case .capture(let error): self.init(error)
         case .output(let error): self.init(error)
+        case .input(let error): self.init(error)
         case .conversion(.outOfMemory, _): self = .inputOutput
         case .conversion: self = .usage
         case .allDamaged, .image: self = .inputOutput
@@ -55,6 +56,7 @@ extension ExitStatus {
             switch error.kind {
             case .notOpened(EACCES): .noPermission
             case .notOpened(ENOENT): .noInput
+            case .notOpened(EMFILE), .notOpened(ENFILE): .inputOutput
             case .notOpened, .notAFile, .malformed: .badInput
             case .contradiction: .usage
             case .noContainerLibrary: .unavailable

@@ -21,7 +21,7 @@ struct OutputName {
     /// Returns why it cannot be recorded to, or nil if it can.
     /// - Parameter codec: the codec given by `--codec`.
     func refusal(codec: Codec?) -> String? {
-        if text.isEmpty { return "an OUTPUT is empty; name a file, such as out.h264" }
+        if text.isEmpty { return "an OUTPUT is empty; name a file, such as out.mkv" }
         if let scheme { return refusal(ofScheme: scheme) }
         if let mistyped { return "the \(mistyped): output has no // after the colon; use \(mistyped)://…" }
         if let container = foreignContainer {

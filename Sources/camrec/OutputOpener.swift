@@ -43,7 +43,7 @@ struct OutputOpener {
     }
 
     private func stream(of provider: BackendEncoderProvider, for choice: OutputChoice) -> StreamDescription {
-        var stream = StreamDescription(provider)
+        var stream = StreamDescription(provider.stream, codec: provider.codec, by: provider.choice)
         stream.sound = choice.takesSound ? sound : nil
         return stream
     }
@@ -74,9 +74,9 @@ struct FileOutput {
     /// The clocks by which pictures are captured; nil if the source has none.
     let captureClock: (any TimeSource)?
     /// The program for finished files; nil without `--on-segment`.
-    let program: SegmentProgram?
+    let program: ProgramQueue<FinishedFile>?
     /// Ends a wait for a pipe's reader.
-    let interruption: Interruption
+    let cancellation: CancellationFlag
 
     /// Opens the sink of a choice that is not live.
     func open(_ choice: OutputChoice, _ stream: StreamDescription) throws(OutputError) -> any AccessUnitSink {
@@ -129,20 +129,20 @@ struct FileOutput {
         _ form: OutputChoice.Form, overwrite: Bool, _ synchronizer: DiskSynchronizer?,
         _ clock: SharedPacketClock? = nil
     ) -> SinkOpening {
-        { [interruption, metadata, captureClock] (path, stream) throws(OutputError) in
+        { [cancellation, metadata, captureClock] (path, stream) throws(OutputError) in
             switch form {
             case .container(let format):
                 try ContainerSink(
                     path: path, format: format, overwrite: overwrite, stream: stream,
-                    metadata: metadata, captureClock: captureClock, interruption: interruption,
+                    metadata: metadata, captureClock: captureClock, cancellation: cancellation,
                     synchronizer: synchronizer, sharedClock: clock)
             case .timestamps:
                 try TimestampFileSink(
-                    path: path, overwrite: overwrite, stream: stream, interruption: interruption,
+                    path: path, overwrite: overwrite, stream: stream, cancellation: cancellation,
                     synchronizer: synchronizer)
             case .annexB, .live:
                 try FileSink(
-                    path: path, overwrite: overwrite, interruption: interruption, synchronizer: synchronizer)
+                    path: path, overwrite: overwrite, cancellation: cancellation, synchronizer: synchronizer)
             }
         }
     }

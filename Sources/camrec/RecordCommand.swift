@@ -26,6 +26,7 @@ struct RecordCommand: ParsableCommand {
             camrec remux <FILE> <OUTPUT>
             camrec check <FILE>...
             camrec adopt <FOLDER>...
+            camrec keep <PATH>...
             camrec doctor [--encode] [--json]
             camrec ctl <SOCKET> <COMMAND>...
             """,
@@ -64,6 +65,7 @@ struct RecordCommand: ParsableCommand {
 
     @OptionGroup(title: "Source") var source: SourceOptions
     @OptionGroup(title: "Picture") var picture: PictureOptions
+    @OptionGroup(title: "Privacy") var privacy: PrivacyOptions
     @OptionGroup(title: "Sound") var sound: SoundOptions
     @OptionGroup(title: "Length") var length: LengthOptions
     @OptionGroup(title: "Time lapse") var lapse: TimeLapseOptions
@@ -90,7 +92,7 @@ struct RecordCommand: ParsableCommand {
     /// The configuration of each codec's encoder. If all outputs are files, frames may come late, except with
     /// a ring, whose files need the latest pictures, and in a time lapse, of which an encoder would hold back
     /// minutes or hours.
-    var configurations: [EncoderConfiguration] {
+    var configurations: [CompressionProperties] {
         let areAwaited = segments.ring != nil || lapse.every != nil || !choices.allSatisfy(\.isFile)
         return stream.configurations(codecs, rate: rate, areAwaited: areAwaited).map { configuration in
             var configuration = configuration
@@ -161,7 +163,7 @@ struct RecordCommand: ParsableCommand {
             descriptors: DescriptorLimit.raise())
         let ending = session.run()
         // libavformat may still be connecting on another thread; libsrt's exit handlers would then crash.
-        if ending.leavesThread || choices.contains(where: \.isSending) {
+        if ending.hasHungThread || choices.contains(where: \.isSending) {
             console.finish()
             ending.status.endProcess()
         }
@@ -183,6 +185,7 @@ extension RecordCommand {
             for path in socketPaths { try PathListener.refuseUnusable(path) }
         } catch { throw .output(OutputError(.network(error), output: error.address)) }
         _ = try motion.plan(crop: picture.framing.crop)
+        do throws(InputError) { _ = try privacy.mask() } catch { throw .input(error) }
         do throws(OutputError) { try refusePlacesUsedTwice(at: time) } catch { throw .output(error) }
     }
 
@@ -300,11 +303,45 @@ struct ReportingOptions: ParsableArguments {
         completion: .file(), transform: PlainValue.text("expected a file's name, or -"))
     var timestamps: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Start PROGRAM at once with each event: PROGRAM EVENT TIME, without a shell, with the event as JSON on standard input. Kinds: \(EventProgram.kindList); all if none is named. Its failures are warnings.",
+            valueName: "PROGRAM[,KIND...]"), completion: .file(), transform: EventProgram.read)
+    var onEvent: EventProgram?
+
     @Flag(help: "Print only warnings and errors, even on a terminal.")
     var quiet = false
 
     @Flag(help: "Print everything, even in a script.")
     var verbose = false
+}
+
+/// `PROGRAM`, or `PROGRAM,motion,camera`.
+struct EventProgram: ExplainedArgument {
+    static let requirement =
+        "expected a program's path, or its name in PATH, and kinds of events: \(kindList)"
+    /// The kinds, as a user reads them.
+    static let kindList = RecordingEvent.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+
+    let path: String
+    /// The kinds that were named; none for all.
+    let kinds: Set<RecordingEvent.Kind>
+
+    /// Only words at the end that are kinds are taken from the path.
+    init?(argument: String) {
+        var (rest, kinds) = (Substring(argument), Set<RecordingEvent.Kind>())
+        while let comma = rest.lastIndex(of: ","),
+            let kind = RecordingEvent.Kind(rawValue: String(rest[rest.index(after: comma)...]))
+        {
+            kinds.insert(kind)
+            rest = rest[..<comma]
+        }
+        guard !rest.isEmpty, !rest.contains("\0") else { return nil }
+        (path, self.kinds) = (String(rest), kinds)
+    }
+
+    /// Whether the program is started for an event.
+    func wants(_ event: RecordingEvent) -> Bool { kinds.isEmpty || kinds.contains(event.event.kind) }
 }
 
 /// Options from a file.
@@ -314,4 +351,8 @@ struct SettingsOptions: ParsableArguments {
             "Read options from a file of 'key = value' lines; the command line takes precedence. See 'camrec check --help'.",
             valueName: "FILE"), completion: .file(), transform: PlainValue.text("expected a file's name"))
     var settings: String?
+
+    /// Whether that file has the `--codec` in force.
+    @Flag(name: .customLong("codec-of-settings"), help: .private)
+    var namesCodec = false
 }

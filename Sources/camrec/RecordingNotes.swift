@@ -18,10 +18,21 @@ struct RecordingNotes {
         }
         for choice in providers.compactMap(\.choice) { report(choice) }
         for warning in command.warnings { console.warn(warning) }
+        if let note = command.source.waitingNote { console.inform("note: \(note)") }
         if let advice = providers.first.map({ advice(on: $0, source.format) }) {
             for note in advice.notes { console.inform(note) }
             for warning in advice.warnings { console.warn(warning) }
         }
+    }
+
+    /// `waiting for /dev/video0 for 30 s (Ctrl-C ends): in use by cheese (pid 4711)`
+    /// - Parameter patience: nil for an endless wait.
+    static func waiting(_ error: CaptureError, for patience: Duration?) -> String {
+        let limit = patience.map { " for \(Quantity.seconds($0.inSeconds))" } ?? ""
+        let device = error.kind == .noCamera ? "a camera" : error.device
+        // The name may be mistyped.
+        let advice = error.kind == .notFound ? "; 'camrec devices' lists the cameras" : ""
+        return "waiting for \(device)\(limit) (Ctrl-C ends): \(error.reason)\(advice)"
     }
 
     private func report(_ source: RecordingOutcome.Source) {
@@ -29,12 +40,20 @@ struct RecordingNotes {
         console.inform(
             "source: \(source.identity.name) (\(source.identity.device)), \(format.pixelFormat) \(format.size) "
                 + "at \(format.frameRate) frames/s\(format.isInterlaced ? ", interlaced" : "")")
+        let hidden = command.privacy.given
+        if !hidden.isEmpty { console.inform("hidden: \(hidden.joined(separator: " and "))") }
         for change in source.controlChanges { report(change) }
         for error in source.missingControls { console.warn("\(error) (the recording goes on without it)") }
         if !source.isLive, command.picture.overlay?.hasTime == true {
             console.warn(
                 "--overlay: these pictures have no time of capture, and the text counts from the machine's start; "
                     + "use {frame}")
+        }
+        let framing = command.picture.framing
+        if let scale = framing.scale, (try? framing.picture(of: format))?.isDistorted == true {
+            console.warn(
+                "--scale \(scale): players will show the pictures distorted, because no stream can have pixels of such a "
+                    + "shape; use a size whose proportions are closer to \(format.size)")
         }
         if let every = command.lapse.every, let plan = command.lapse.plan {
             console.inform("time lapse: a frame each \(every), played at \(plan.playbackRate) frames/s")
@@ -68,7 +87,7 @@ struct RecordingNotes {
             framesPerSecond: (lapse?.playbackRate ?? format.frameRate).framesPerSecond)
         let frameInterval = lapse?.interval ?? format.frameRate.frameDuration
         return SegmentAdvice(
-            segments: command.segments,
+            segments: command.segments, onMotion: command.motion.onMotion,
             rate: SegmentAdvice.Rate(provider.choice?.details?.rateControl),
             keyframeDistance: Double(frames) * frameInterval.inSeconds)
     }
@@ -100,6 +119,8 @@ struct SegmentAdvice {
     }
 
     let segments: SegmentOptions
+    /// Whether motion is a trigger.
+    var onMotion = false
     let rate: Rate
     /// Seconds between keyframes.
     let keyframeDistance: Double
@@ -140,9 +161,12 @@ struct SegmentAdvice {
         guard segments.ring != nil else { return nil }
         let post = segments.postDuration.inSeconds
         guard post < keyframeDistance else { return nil }
+        let calm = onMotion ? MotionDetector.calm.inSeconds : 0
+        let end =
+            calm > post ? "an event ends after \(Self.text(calm)) without motion, its file" : "a file ends"
         return
-            "--post \(TimeSpan(seconds: post)) becomes up to \(Self.text(post + keyframeDistance)): a file ends before "
-            + "a keyframe, and these are \(Self.text(keyframeDistance)) apart; lower --keyframe-interval"
+            "--post \(TimeSpan(seconds: post)) becomes up to \(Self.text(max(post, calm) + keyframeDistance)): \(end) "
+            + "before a keyframe, and these are \(Self.text(keyframeDistance)) apart; lower --keyframe-interval"
     }
 
     private var ofSize: String? {
@@ -179,7 +203,7 @@ struct SegmentAdvice {
 
     private static func text(_ seconds: Double) -> String {
         switch seconds {
-        case ..<10: decimalSeconds((seconds * 10).rounded() / 10)
+        case ..<10: Quantity.seconds((seconds * 10).rounded() / 10)
         case ..<120: "\(Int(seconds.rounded())) s"
         case ..<7200: "\(Int((seconds / 60).rounded())) min"
         default: "\(Int((seconds / 3600).rounded())) h"

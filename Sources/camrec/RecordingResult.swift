@@ -1,5 +1,6 @@
 import Bitstream
 import CamControlProtocol
+import CamConversion
 import Encoder
 import CamRecorder
 import CamPlatform
@@ -23,7 +24,11 @@ struct RecordingResult: Encodable {
     let latency: Latency?
     let error: String?
     /// Nil without `--on-segment`.
-    let onSegment: OnSegment?
+    let onSegment: ProgramResult?
+    /// Nil without `--on-event`.
+    let onEvent: ProgramResult?
+    /// Nil if nothing is hidden.
+    let privacy: Privacy?
     /// Nil for a recording that plays in real time.
     let timeLapse: Lapse?
     let encoders: [Encoder]
@@ -44,11 +49,30 @@ struct RecordingResult: Encodable {
         let controls: [String: String]
     }
 
-    /// The program that is started for finished files.
-    struct OnSegment: Encodable {
+    /// The program that is started for finished files or events.
+    struct ProgramResult: Encodable {
         let program: String
-        /// Files for which it was started, for which it then failed, and for which it was not started.
+        /// Files or events for which it was started, for which it then failed, and for which it was not started.
         let started, failed, leftOut: Int
+
+        init<Call>(_ queue: ProgramQueue<Call>) {
+            let counts = queue.counts
+            (program, started, failed) = (queue.path, counts.started, counts.failed)
+            leftOut = counts.leftOut
+        }
+    }
+
+    /// What is hidden of the camera's pictures.
+    struct Privacy: Encodable {
+        let rectangles: [String]
+        /// The mask's file.
+        let mask: String?
+        let fill: String
+
+        init(_ privacy: PrivacyMask) {
+            rectangles = privacy.rectangles.map(\.description)
+            (mask, fill) = (privacy.shape?.name, privacy.fill.rawValue)
+        }
     }
 
     /// How a time lapse was recorded, and how it plays.
@@ -74,6 +98,10 @@ struct RecordingResult: Encodable {
         let secondsSuspended: Double
         /// Pictures whose time of capture the driver got wrong.
         let correctedTimes: Int
+        /// Times that somebody watched, and the seconds in which nobody did and the camera was off; nil without
+        /// `--on-demand`.
+        var turnedOn: Int?
+        var secondsOff: Double?
     }
 
     struct Format: Encodable {
@@ -233,9 +261,10 @@ struct RecordingResult: Encodable {
     }
 
     init(
-        _ recording: Recording, _ outcome: RecordingOutcome, elapsed: Duration, _ program: SegmentProgram?,
-        lapse: TimeLapse?
+        _ recording: Recording, _ outcome: RecordingOutcome, elapsed: Duration, _ programs: RecordingPrograms,
+        lapse: TimeLapse?, hiding privacy: PrivacyMask?
     ) {
+        self.privacy = privacy.map(Privacy.init)
         timeLapse = lapse.map {
             Lapse(
                 everySeconds: $0.interval.inSeconds,
@@ -251,7 +280,7 @@ struct RecordingResult: Encodable {
             pixelFormat: "\(granted.pixelFormat)", width: granted.size.width, height: granted.size.height,
             framesPerSecond: granted.frameRate.framesPerSecond, interlaced: granted.isInterlaced,
             colorRange: granted.color.range.rawValue, colorMatrix: "\(granted.color.matrix)")
-        source = Source(
+        var source = Source(
             restarts: recording.counters[.sourceRestarts], outages: recording.counters[.outages],
             secondsLost: Double(recording.counters[.millisecondsLost]) / 1e3,
             secondsAwayAtEnd: Double(recording.counters[.millisecondsAwayAtEnd]) / 1e3,
@@ -259,6 +288,11 @@ struct RecordingResult: Encodable {
             secondsStopped: Double(recording.counters[.millisecondsStopped]) / 1e3,
             secondsSuspended: Double(recording.counters[.millisecondsSuspended]) / 1e3,
             correctedTimes: recording.counters[.correctedTimes])
+        if recording.isOnDemand {
+            source.turnedOn = recording.counters[.turnedOn]
+            source.secondsOff = Double(recording.counters[.millisecondsOff]) / 1e3
+        }
+        self.source = source
         let (encoders, outputs) = (outcome.tracks.map(Encoder.init), outcome.outputs.map(Output.init))
         // A recording has at least one output, and each output has an encoder.
         let first = outputs[0]
@@ -269,12 +303,8 @@ struct RecordingResult: Encodable {
         (startTime, seconds) = (outcome.start?.iso8601, elapsed.inSeconds)
         receivers = outcome.outputs.flatMap { ReceiverReport.all(of: $0.receivers, output: $0.name) }
         error = outcome.errors.first?.description
-        onSegment = program.map { program in
-            let counts = program.counts
-            return OnSegment(
-                program: program.path, started: counts.started, failed: counts.failed, leftOut: counts.leftOut
-            )
-        }
+        onSegment = programs.files.map(ProgramResult.init)
+        onEvent = programs.events.map(ProgramResult.init)
         motion = recording.motion.map { MotionResult($0.content) }
         sound = outcome.sound.map(SoundResult.init)
     }

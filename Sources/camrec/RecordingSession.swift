@@ -1,4 +1,5 @@
 import Bitstream
+import CamConversion
 import Capture
 import CamControlProtocol
 import Encoder
@@ -22,10 +23,8 @@ struct RecordingSession {
     /// The limit that this process raised.
     let descriptors: DescriptorLimit
 
-    /// How long a pipe's reader may stall after an interruption.
+    /// How long a pipe's reader may stall after a cancellation.
     private static let patience = Duration.seconds(5)
-    /// How long to wait at the end for the programs of finished files.
-    private static let programPatience = Duration.seconds(10)
     private static let progressInterval = Duration.milliseconds(500)
     /// The interval between checks for hung outputs.
     private static let lookInterval = Duration.seconds(5)
@@ -35,7 +34,7 @@ struct RecordingSession {
     struct Ending {
         let status: ExitStatus
         /// Whether a thread still hangs in a driver.
-        let leavesThread: Bool
+        let hasHungThread: Bool
     }
 
     func run() -> Ending {
@@ -51,35 +50,39 @@ struct RecordingSession {
         }
         if deadline?.isOver == true {
             console.warn("--duration ended before the service was restarted; nothing more is recorded")
-            return Ending(status: .incomplete, leavesThread: false)
+            return Ending(status: .incomplete, hasHungThread: false)
         }
-        var leavesThread = false
+        var hasHungThread = false
         do throws(RecordingError) {
-            return try record(&deadline, &leavesThread)
+            return try record(&deadline, &hasHungThread)
         } catch {
             console.fail(error.description)
             return Ending(
                 status: ServiceEnvironment.own.status(
                     ExitStatus(error), isComplete: isComplete(deadline)),
-                leavesThread: leavesThread)
+                hasHungThread: hasHungThread)
         }
     }
 
-    /// Creates files only after everything else is open: a failure or interruption before that leaves nothing
+    /// Creates files only after everything else is open: a failure or cancellation before that leaves nothing
     /// behind.
     private func record(
-        _ deadline: inout RecordingDeadline?, _ leavesThread: inout Bool
+        _ deadline: inout RecordingDeadline?, _ hasHungThread: inout Bool
     ) throws(RecordingError) -> Ending {
-        guard let outputGivenUp = Interruption(patience: Self.patience) else { throw .noResources }
+        guard let outputGivenUp = CancellationFlag(patience: Self.patience) else { throw .noResources }
         var service = ServiceReport(succession: succession(isLive: true))
         try command.preflight(at: WallTime.now)
         let motion = try command.motion.plan(crop: command.picture.framing.crop)
+        let privacy: PrivacyMask?
+        do throws(InputError) { privacy = try command.privacy.mask() } catch { throw .input(error) }
         let sharedSurfaces = sharedSurfaces(motion)
         defer {
             sharedSurfaces?.settle()
-            if sharedSurfaces?.hasHung == true { leavesThread = true }
+            if sharedSurfaces?.hasHung == true { hasHungThread = true }
         }
-        let stream = try openSource(&service, sharedSurfaces, until: deadline)
+        let programs = try RecordingPrograms(command, descriptors: descriptors, console: console)
+        let demand = command.live.demand
+        let stream = try openSource(&service, sharedSurfaces, programs.log, until: deadline)
         let controls = LiveControls(request)
         controls.attach(to: stream.identity)
         service.begin(
@@ -89,7 +92,8 @@ struct RecordingSession {
         // Read the clock again: opening the source may have taken long.
         let now = WallTime.now
         let capturing = Capturing(
-            source(stream, sharedSurfaces, controls), every: command.lapse.plan?.interval)
+            source(stream, sharedSurfaces, controls, programs.log, demand),
+            every: command.lapse.plan?.interval)
         // From here on the stream belongs to the capture thread, which runs while the encoders open.
         capturing.startAhead()
         let opened = capturing.source
@@ -100,12 +104,11 @@ struct RecordingSession {
             configurations: command.configurations,
             source: opened.format,
             treatment: command.picture.treatment(
-                camera: opened.identity.name, isUTC: command.segments.utc,
+                hiding: privacy, camera: opened.identity.name, isUTC: command.segments.utc,
                 leavesThumbnails: motion != nil),
             sharedSurfaces: sharedSurfaces)
-        defer { if hasHungNode(providers) { leavesThread = true } }
-        var tracks: [RecordingTrack] = []
-        for provider in providers { tracks.append(try track(of: provider)) }
+        defer { if hasHungNode(providers) { hasHungThread = true } }
+        let session = try session(providers, opened.format)
         let sound = try microphone.map { (choice, reader) throws(RecordingError) in
             try soundPlan(choice, reader)
         }
@@ -114,23 +117,29 @@ struct RecordingSession {
         let report = try ReportFile(
             command.reporting, names: command.reporting.report.map(command.segments.names), at: now)
         let controlSocket = try openControlSocket()
-        let program = try segmentProgram()
+        programs.watch(control)
         let plans = try openOutputs(
-            choices, providers, report, opened, program, sound?.encoder.description,
-            interruption: outputGivenUp)
+            choices, providers, report, opened, programs.files, demand, sound?.encoder.description,
+            cancellation: outputGivenUp)
         RecordingNotes(command: command, console: console).report(opened, providers)
         let limits = limits(&deadline)
         let recording = try Recording(
-            from: capturing, tracks: consume tracks, to: consume plans, control: control, limits: limits,
-            motion: motion, sound: sound, report: { [console] event in console.warn("\(event)") })
+            from: capturing, session: session, to: consume plans, segments: command.segments.schedule,
+            control: control, limits: limits, motion: motion, sound: sound, reportRestart: reportRestart,
+            report: { [console] event in
+                if event.isWarning { console.warn("\(event)") }
+                programs.log?.note(event)
+            })
         let start = Instant.now
+        programs.log?.noteBeginning(camera: opened.identity.device)
         let abilities = RecordingStatistics.Abilities(
             trigger: command.segments.ring != nil, encoding: opened.format.pixelFormat != .h264,
             controls: controls.hasCamera)
-        let desk = ControlDesk(
-            recording, since: start, control: control, stop: signals.interruption, abilities: abilities,
+        let desk = ControlCommandHandler(
+            recording, since: start, control: control, stop: signals.cancellation, abilities: abilities,
             rates: rateBounds(providers), controls: controls, doctor: Self.doctor,
-            program: Version.program, isUTC: command.segments.utc)
+            snapshots: Snapshot.Form(
+                .jpeg, isUTC: command.segments.utc, hiding: privacy, program: Version.program))
         let controlServer = try serve(controlSocket, desk, recording)
         defer { withExtendedLifetime(controlServer) {} }
         wait(for: recording, since: start, outputGivenUp: outputGivenUp, &service)
@@ -139,9 +148,12 @@ struct RecordingSession {
             console.warn("\(opened.identity.device): its controls were not restored; set them with v4l2-ctl")
         }
         let elapsed = Instant.now - start
-        if let program { finish(program, &service) }
+        programs.log?.noteEnd(
+            frames: recording.encoderCounters.map { $0[.encoded] }.max() ?? 0, after: elapsed,
+            error: outcome.errors.first?.description)
+        programs.finish(signals, &service)
         let result = RecordingResult(
-            recording, outcome, elapsed: elapsed, program, lapse: command.lapse.plan)
+            recording, outcome, elapsed: elapsed, programs, lapse: command.lapse.plan, hiding: privacy)
         var status = try conclude(result, outcome.errors, report)
         if status == .done, outcome.hasReachedCut { status = .superseded }
         return Ending(
@@ -149,13 +161,13 @@ struct RecordingSession {
                 status,
                 isComplete: isComplete(deadline)
                     || !limits.servesOn && recording.hasAllFrames(of: limits)),
-            leavesThread: outcome.leavesThread || hasHungNode(providers) || sharedSurfaces?.hasHung == true)
+            hasHungThread: outcome.hasHungThread || hasHungNode(providers) || sharedSurfaces?.hasHung == true)
     }
 
     /// Returns the GPU's memory for a camera to write into; nil if every picture is copied anyway.
     private func sharedSurfaces(_ motion: MotionPlan?) -> SharedSurfaces? {
         guard motion == nil, command.source.format != .h264, command.picture.framing.isPlain,
-            command.picture.overlay == nil,
+            command.picture.overlay == nil, command.privacy.given.isEmpty,
             command.configurations.allSatisfy({ $0.colorRange == nil && $0.colorMatrix == nil })
         else { return nil }
         return SharedSurfaces(command.encoder.request, codecs: command.codecs)
@@ -177,7 +189,7 @@ struct RecordingSession {
     private func limits(_ deadline: inout RecordingDeadline?) -> RecordingLimits {
         var limits = command.length.limits
         if let left = deadline?.remaining {
-            console.warn("restarted; recording the \(decimalSeconds(left.inSeconds)) left of --duration")
+            console.warn("restarted; recording the \(Quantity.seconds(left.inSeconds)) left of --duration")
         }
         if limits.duration != nil { limits.duration = deadline?.begin() }
         return limits
@@ -203,28 +215,31 @@ struct RecordingSession {
         return command.choices.map { $0.dated(at: now, isUTC: command.segments.utc) }
     }
 
-    private func track(of provider: BackendEncoderProvider) throws(RecordingError) -> RecordingTrack {
-        do throws(EncoderError) {
-            return try RecordingTrack(
-                provider,
-                reportRestart: { [console] cause, suppressed in
-                    console.warn(
-                        "\(cause.reason); recording continues with \(provider.choice?.name ?? "another encoder")"
-                            + (suppressed == 0 ? "" : " (\(suppressed + 1) times since last reported)"))
-                }, segments: command.segments.schedule)
-        } catch { throw .encoder(error) }
+    private func session(
+        _ providers: [BackendEncoderProvider], _ format: PictureFormat
+    ) throws(RecordingError) -> CompressionSession {
+        do throws(EncoderError) { return try CompressionSession(providers, format: format) } catch {
+            throw .encoder(error)
+        }
+    }
+
+    private func reportRestart(_ rendition: Rendition, _ cause: EncoderError, _ suppressed: Int) {
+        console.warn(
+            "\(cause.reason); recording continues with \(rendition.choice?.name ?? "another encoder")"
+                + (suppressed == 0 ? "" : " (\(suppressed + 1) times since last reported)"))
     }
 
     /// Opens the source. By default an unattended recording waits for its camera and an attended one fails
     /// immediately.
     /// - Parameter deadline: ends the wait, if a previous process began the recording.
     private func openSource(
-        _ service: inout ServiceReport, _ sharedSurfaces: SharedSurfaces?, until deadline: RecordingDeadline?
+        _ service: inout ServiceReport, _ sharedSurfaces: SharedSurfaces?, _ log: RecordingEvents?,
+        until deadline: RecordingDeadline?
     ) throws(RecordingError) -> any CaptureStream {
-        let wait = CameraWait(
-            busyPatience: (command.source.wait ?? .none).duration,
-            absencePatience: deviceTimeout(usually: .none).duration)
-        var caretakers: [SegmentCaretaker]?
+        let busyPatience = (command.source.wait ?? .none).duration
+        let absencePatience = deviceTimeout(usually: .none).duration
+        let wait = CameraWait(busyPatience: busyPatience, absencePatience: absencePatience)
+        var retentions: [RetentionWhileWaiting]?
         do throws(CaptureError) {
             // A signal ends the process before recording starts, so this wait need not be interrupted.
             return try wait.open { () throws(CaptureError) in
@@ -234,10 +249,13 @@ struct RecordingSession {
             } isOver: {
                 isComplete(deadline)
             } failed: { failure in
-                if failure.isFirst { noteWait(failure, service) }
+                if failure.isFirst {
+                    noteWait(failure, failure.isBusy ? busyPatience : absencePatience, service)
+                }
+                if !failure.isBusy { log?.noteAbsence(failure.error) }
                 service.wait("waiting for the camera: \(failure.error)")
-                caretakers = caretakers ?? command.retentionPlans.compactMap { SegmentCaretaker($0) }
-                for event in caretakers?.flatMap({ $0.maintain() }) ?? [] { console.inform("\(event)") }
+                retentions = retentions ?? command.retentionPlans.compactMap { RetentionWhileWaiting($0) }
+                for event in retentions?.flatMap({ $0.maintain() }) ?? [] { console.inform("\(event)") }
             }
         } catch { throw .capture(error) }
     }
@@ -250,11 +268,12 @@ struct RecordingSession {
     }
 
     /// Reports the wait, as a warning if no service manager shows it: the name may be mistyped.
-    private func noteWait(_ failure: CameraWait.Failure, _ service: ServiceReport) {
+    private func noteWait(_ failure: CameraWait.Failure, _ patience: Duration?, _ service: ServiceReport) {
+        let text = RecordingNotes.waiting(failure.error, for: patience)
         if failure.isBusy {
-            console.inform("waiting: \(failure.error)")
+            console.inform(text)
         } else if !service.isWanted {
-            console.warn("waiting for the camera: \(failure.error)")
+            console.warn(text)
         }
     }
 
@@ -267,21 +286,29 @@ struct RecordingSession {
 
     /// Returns the recording's source, which waits for a camera that disappears.
     private func source(
-        _ stream: any CaptureStream, _ sharedSurfaces: SharedSurfaces?, _ controls: LiveControls
+        _ stream: any CaptureStream, _ sharedSurfaces: SharedSurfaces?, _ controls: LiveControls,
+        _ log: RecordingEvents?, _ demand: CameraDemand?
     ) -> RecordingSource {
         let finder = CameraFinder(
             stream.identity, request: request, sharing: sharedSurfaces, controls: controls)
-        return RecordingSource(
+        var source = RecordingSource(
             stream,
             reopen: finder?.open,
-            timeout: deviceTimeout(usually: Patience(.seconds(30))).duration,
-            report: { [console] event in console.warn("\(event)") })
+            timeout: deviceTimeout(usually: demand == nil ? Patience(.seconds(30)) : .forever).duration,
+            report: { [console] event, isTold in
+                if isTold, event.isWarning { console.warn("\(event)") }
+                if !event.isWarning { console.inform("\(event)") }
+                log?.note(event)
+            })
+        source.demand = demand
+        return source
     }
 
     private func openOutputs(
         _ choices: [OutputChoice], _ providers: [BackendEncoderProvider], _ report: ReportFile?,
-        _ source: RecordingOutcome.Source, _ program: SegmentProgram?, _ sound: SoundDescription?,
-        interruption: Interruption
+        _ source: RecordingOutcome.Source, _ program: ProgramQueue<FinishedFile>?, _ demand: CameraDemand?,
+        _ sound: SoundDescription?,
+        cancellation: CancellationFlag
     ) throws(RecordingError) -> [OutputPlan] {
         // A file has no capture times.
         let metadata = FileMetadata(
@@ -291,9 +318,9 @@ struct RecordingSession {
                 overwrite: command.reporting.overwrite, segments: command.segments,
                 motionRing: command.motion.onMotion ? command.segments.ringPlan : nil, console: console,
                 metadata: metadata, captureClock: source.isLive ? SystemTime() : nil,
-                program: program, interruption: interruption),
+                program: program, cancellation: cancellation),
             live: LiveOutput(
-                arguments: command.live, console: console, control: control,
+                arguments: command.live, console: console, control: control, demand: demand,
                 descriptorEnd: descriptors.reserve(outputs: choices.count)),
             ring: command.segments.ringPlan, sound: sound)
         do throws(OutputError) { return try opener.open(choices, providers, besides: report) } catch {
@@ -328,33 +355,6 @@ struct RecordingSession {
         } catch { throw .sound(error) }
     }
 
-    /// Returns the starter of the program for finished files; nil without `--on-segment`.
-    private func segmentProgram() throws(RecordingError) -> SegmentProgram? {
-        guard let path = command.segments.onSegment else { return nil }
-        let program = SegmentProgram(
-            path, environment: ProgramEnvironment.forPrograms(), limit: descriptors,
-            isDurable: command.segments.sync != nil,
-            report: { [console] event in console.warn("\(event)") })
-        guard let program else { throw .noResources }
-        return program
-    }
-
-    /// Gives the programs for the last files some time; the first signal ends that.
-    private func finish(_ program: SegmentProgram, _ service: inout ServiceReport) {
-        program.close()
-        let deadline = Instant.now + Self.programPatience
-        let interruption = signals.interruption.isRaised ? nil : signals.interruption
-        var wake = Wake.due
-        while case .due = wake, Instant.now < deadline {
-            service.wait("waiting for \(program.path)")
-            wake = Wake.wait(
-                for: program.ended.descriptor, unless: interruption,
-                until: min(deadline, Instant.now + (service.interval ?? Self.programPatience)))
-        }
-        if case .ready = wake { return }
-        program.giveUp()
-    }
-
     private func openControlSocket() throws(RecordingError) -> PathListener? {
         guard let file = command.live.controlSocket else { return nil }
         do throws(NetworkError) { return try PathListener(path: file.path, mode: file.mode) } catch {
@@ -363,14 +363,18 @@ struct RecordingSession {
     }
 
     private func serve(
-        _ listener: consuming PathListener?, _ desk: ControlDesk, _ recording: Recording
+        _ listener: consuming PathListener?, _ desk: ControlCommandHandler, _ recording: Recording
     ) throws(RecordingError) -> ControlServer? {
         guard let listener else { return nil }
         do throws(NetworkError) {
             return try ControlServer(listener) { line in
-                switch desk.carryOut(line) {
-                case .reply(let reply): .line(Self.text(of: reply))
-                case .task(let task): .task { task.run(sendingTo: $0, text: Self.text) }
+                switch line {
+                case .fault(let fault): .line(Self.text(of: ControlReply(error: "\(fault)")))
+                case .command(let command):
+                    switch desk.carryOut(command) {
+                    case .reply(let reply): .line(Self.text(of: reply))
+                    case .task(let task): .task { task.run(sendingTo: $0, text: Self.text) }
+                    }
                 }
             }
         } catch {
@@ -391,7 +395,7 @@ struct RecordingSession {
 
     /// Waits until everything has ended, which a signal requests.
     private func wait(
-        for recording: Recording, since start: Instant, outputGivenUp: Interruption,
+        for recording: Recording, since start: Instant, outputGivenUp: CancellationFlag,
         _ service: inout ServiceReport
     ) {
         var progress = Progress(start: start)
@@ -408,8 +412,8 @@ struct RecordingSession {
                 console.hasProgress || isStopping
                 ? Self.progressInterval : service.interval ?? Self.lookInterval
             // Each signal is seen only once.
-            let wake = Wake.wait(
-                for: recording.ended.descriptor, unless: isStopping ? nil : signals.interruption,
+            let wake = WaitResult.wait(
+                for: recording.ended.descriptor, unless: isStopping ? nil : signals.cancellation,
                 until: Instant.now + interval)
             if wake == .interrupted {
                 isStopping = true
@@ -453,8 +457,8 @@ struct RecordingSession {
         if let last = errors.last { console.fail("\(last) (\(result.kept))") }
         if let first = errors.first {
             status = ExitStatus(first)
-        } else if result.isEmpty, command.segments.ring == nil {
-            // A ring writes nothing without a trigger.
+        } else if result.isEmpty, command.segments.ring == nil, !command.live.onDemand {
+            // A ring writes nothing without a trigger, and nobody may have watched.
             console.warn("nothing was recorded")
         }
         return status

@@ -1,4 +1,5 @@
 import Bitstream
+import CamCommandLine
 import CamPlatform
 import CamRecorder
 import CamStorage
@@ -6,12 +7,12 @@ import CamStorage
 extension RecordingResult {
     /// The last lines of a run.
     var summary: [String] {
-        let delay = latency.map { "; latency \(decimal($0.medianMilliseconds)) ms" } ?? ""
+        let delay = latency.map { "; latency \(Quantity.tenths($0.medianMilliseconds)) ms" } ?? ""
         let passed = frames.notWanted > 0 ? "; \(frames.notWanted) not wanted" : ""
         let end =
-            "in \(decimal(seconds)) s; dropped: \(frames.droppedByDriver) by the driver, \(frames.droppedByUs) late, \(droppedByEncoders) by the encoder; "
+            "\(Quantity.tenths(seconds)) s; dropped: \(frames.droppedByDriver) by the driver, \(frames.droppedByUs) late, \(droppedByEncoders) by the encoder; "
             + "\(frames.corrupt) corrupt\(frames.paused > 0 ? "; \(frames.paused) paused" : "")\(passed)\(delay)"
-        let kept = outputs.count == 1 ? ["\(kept) \(end)"] : outputs.map(\.kept) + [end]
+        let kept = outputs.count == 1 ? ["\(kept) in \(end)"] : outputs.map(\.kept) + ["all outputs: \(end)"]
         return kept + encoders.compactMap { $0.rateLine(isAlone: encoders.count == 1) }
             + [motion?.summary, sound?.summary].compactMap { $0 }
     }
@@ -30,17 +31,17 @@ extension RecordingResult {
     var warnings: [String] {
         var warnings: [String] = []
         if frames.droppedByDriver > 0 {
-            warnings.append("the camera's driver dropped \(count(frames.droppedByDriver, "frame"))")
+            warnings.append("the camera's driver dropped \(Quantity.count(frames.droppedByDriver, "frame"))")
         }
         if frames.droppedInRestart > 0 {
             warnings.append(
-                "\(count(frames.droppedInRestart, "frame")) dropped while the encoder hung or was reopened"
+                "\(Quantity.count(frames.droppedInRestart, "frame")) dropped while the encoder hung or was reopened"
             )
         }
         if frames.droppedForOutput > 0 {
             let slow = outputs.filter { $0.waits > 0 }.map(\.output).joined(separator: " or ")
             warnings.append(
-                "\(count(frames.droppedForOutput, "frame")) dropped because \(slow) read the stream too slowly; "
+                "\(Quantity.count(frames.droppedForOutput, "frame")) dropped because \(slow) read the stream too slowly; "
                     + "if that continues, use a faster disk or a lower --bitrate")
         }
         let late =
@@ -48,12 +49,14 @@ extension RecordingResult {
             - frames.droppedAfterStandstill
         if late > 0 {
             warnings.append(
-                "\(count(late, "frame")) dropped because the machine was too busy to encode in time; "
+                "\(Quantity.count(late, "frame")) dropped because the machine was too busy to encode in time; "
                     + "if that continues, use \(processorAdvice)a smaller --size or a lower --fps"
             )
         }
         warnings += source.warnings
-        if frames.corrupt > 0 { warnings.append("\(count(frames.corrupt, "damaged frame")) left out") }
+        if frames.corrupt > 0 {
+            warnings.append("\(Quantity.count(frames.corrupt, "damaged frame")) left out")
+        }
         for encoder in encoders { warnings += encoder.warnings }
         warnings += sound?.warnings ?? []
         warnings += outputs.filter { $0.isConnecting && $0.error == nil }.compactMap(lossWarning)
@@ -75,7 +78,7 @@ extension RecordingResult {
         let rate = encoders.first { $0.codec == output.codec }?.measuredFramesPerSecond ?? 0
         guard output.lost > 0, Double(output.lost) > 2 * rate else { return nil }
         return
-            "\(output.output): \(output.lost) of \(count(output.written + output.lost, "frame")) were not received"
+            "\(output.output): \(output.lost) of \(Quantity.count(output.written + output.lost, "frame")) were not received"
     }
 
     /// Warns about raw streams, whose only timing is the constant rate in their VUI.
@@ -88,7 +91,7 @@ extension RecordingResult {
             outputs.contains { $0.format == .timestamps }
             ? "'camrec remux' with the timestamps fixes that" : "use .mkv or .mp4, or keep --timestamps"
         return [
-            "\(decimal(measured)) frames arrived per second, but the stream declares \(decimal(stated)): raw, "
+            "\(Quantity.tenths(measured)) frames arrived per second, but the stream declares \(Quantity.tenths(stated)): raw, "
                 + "\(measured < stated ? "it plays too fast" : "it plays too slowly"); \(remedy)"
         ]
     }
@@ -99,8 +102,9 @@ extension RecordingResult.Source {
     var warnings: [String] {
         var warnings: [String] = []
         let pauses = [
-            secondsSuspended > 0 ? "the machine was suspended for \(decimal(secondsSuspended)) s" : nil,
-            secondsStopped > 0 ? "camrec was stopped for \(decimal(secondsStopped)) s" : nil,
+            secondsSuspended > 0
+                ? "the machine was suspended for \(Quantity.tenths(secondsSuspended)) s" : nil,
+            secondsStopped > 0 ? "camrec was stopped for \(Quantity.tenths(secondsStopped)) s" : nil,
         ].compactMap { $0 }
         if !pauses.isEmpty {
             let times = standstills > 1 ? " (\(standstills) times)" : ""
@@ -110,10 +114,12 @@ extension RecordingResult.Source {
         let returns = outages - standstills - (isAway ? 1 : 0)
         if returns > 0 {
             warnings.append(
-                "the camera failed and came back (\(count(returns, "time"))): "
-                    + "\(decimal(secondsLost - secondsAwayAtEnd)) s without a picture")
+                "the camera failed and came back (\(Quantity.count(returns, "time"))): "
+                    + "\(Quantity.tenths(secondsLost - secondsAwayAtEnd)) s without a picture")
         }
-        if isAway { warnings.append("the camera was away for \(decimal(secondsAwayAtEnd)) s until the end") }
+        if isAway {
+            warnings.append("the camera was away for \(Quantity.tenths(secondsAwayAtEnd)) s until the end")
+        }
         return warnings
     }
 }
@@ -121,15 +127,17 @@ extension RecordingResult.Source {
 extension RecordingResult.Output {
     /// The output's content.
     fileprivate var kept: String {
-        if format == .timestamps { return "\(output): \(count(written, "time"))" }
+        if format == .timestamps { return "\(output): \(Quantity.count(written, "time"))" }
         if let receivers {
-            let taken = isConnecting ? ", which received \(written) of \(count(written + lost, "frame"))" : ""
-            return "\(output): \(count(receivers, isConnecting ? "connection" : "receiver"))\(taken)"
+            let taken =
+                isConnecting
+                ? ", which received \(written) of \(Quantity.count(written + lost, "frame"))" : ""
+            return "\(output): \(Quantity.count(receivers, isConnecting ? "connection" : "receiver"))\(taken)"
         }
-        let files = segments.map { "\(count($0.count, "file")), " } ?? ""
+        let files = segments.map { "\(Quantity.count($0.count, "file")), " } ?? ""
         return written == 0
             ? "\(output): nothing"
-            : "\(output): \(files)\(count(written, "frame")), \(count(keyframes, "keyframe")), \(bytes) bytes"
+            : "\(output): \(files)\(Quantity.count(written, "frame")), \(Quantity.count(keyframes, "keyframe")), \(bytes) bytes"
     }
 }
 
@@ -144,7 +152,7 @@ extension RecordingResult.Encoder {
         // A stream that is shorter than a window has no fullest one.
         let peak =
             measuredPeakBitRate > measured
-            ? ", \(Megabits(measuredPeakBitRate)) in the fullest \(decimalSeconds(rateWindowSeconds))\(most)"
+            ? ", \(Megabits(measuredPeakBitRate)) in the fullest \(Quantity.seconds(rateWindowSeconds))\(most)"
             : ""
         return "\(isAlone ? "" : "\(codec): ")\(Megabits(measured)) Mbit/s on average\(average)\(peak)"
     }
@@ -152,11 +160,12 @@ extension RecordingResult.Encoder {
     fileprivate var warnings: [String] {
         var warnings = [brokenRates].compactMap { $0 }
         if frames.droppedByEncoder > 0 {
-            warnings.append("the encoder lost \(count(frames.droppedByEncoder, "frame"))")
+            warnings.append("the encoder lost \(Quantity.count(frames.droppedByEncoder, "frame"))")
         }
         if restarts > 0 {
             warnings.append(
-                "the encoder failed and was reopened (\(count(restarts, "time"))); now it is \(name)")
+                "the encoder failed and was reopened (\(Quantity.count(restarts, "time"))); now it is \(name)"
+            )
         }
         return warnings
     }
@@ -167,11 +176,6 @@ extension RecordingResult.Encoder {
         guard let measured = measuredFramesPerSecond, let stated = statedFramesPerSecond else { return false }
         return Double(frames.encoded - 1) >= measured && abs(measured / stated - 1) > 0.02
     }
-}
-
-/// `1 frame`, `2 frames`.
-private func count(_ number: Int, _ noun: String) -> String {
-    "\(number) \(noun)\(number == 1 ? "" : "s")"
 }
 
 // MARK: Rates
@@ -190,18 +194,13 @@ struct Megabits: CustomStringConvertible {
     }
 }
 
-/// `1 s`, `0.5 s`.
-func decimalSeconds(_ seconds: Double) -> String {
-    seconds == seconds.rounded() ? "\(Int(seconds)) s" : "\((seconds * 1000).rounded() / 1000) s"
-}
-
 extension RecordingOutcome.Rate {
     /// The requested rates that were not held, with numbers; nil if all were.
     var breach: String? {
         var parts: [String] = []
         if let promise, promise.isMaximumWanted, let brokenWindow, let maximum = brokenMaximum {
             parts.append(
-                "\(Megabits(brokenWindow)) Mbit/s in the fullest \(decimalSeconds(window)) instead of "
+                "\(Megabits(brokenWindow)) Mbit/s in the fullest \(Quantity.seconds(window)) instead of "
                     + "\(Megabits(Double(maximum)))")
         }
         if let promise, promise.isAverageWanted, let brokenAverage, let wanted = wantedAverage {
@@ -218,10 +217,23 @@ extension RecordingOutcome.Rate {
 
 /// The status line, redrawn while a recording runs.
 struct Progress {
+    /// The figures of a recording at one moment.
+    struct Figures {
+        var frames = 0
+        var bytes = 0
+        /// Pictures that were captured to be recorded: they come at the camera's pace, which written frames do not when
+        /// an encoder or a ring holds some back.
+        var captured = 0
+        var dropped = 0
+        /// How long the pictures in a ring last that waits for a trigger; nil if everything is written.
+        var keptTime: Duration?
+        /// Whether the pictures have ended, and the encoders and outputs have not.
+        var isEnding = false
+    }
+
     let start: Instant
     private var lastTime: Instant
-    private var lastFrames = 0
-    private var lastBytes = 0
+    private var last = Figures()
 
     init(start: Instant) {
         self.start = start
@@ -231,21 +243,32 @@ struct Progress {
     /// Returns the line: an output's failure and when it began, then frames, rate since the last call, drops
     /// and time.
     mutating func line(_ recording: Recording) -> String {
-        let now = Instant.now
+        outage(of: recording) + line(Figures(recording), at: .now)
+    }
+
+    /// Returns the line without failures.
+    mutating func line(_ figures: Figures, at now: Instant) -> String {
         let seconds = max(0.001, (now - lastTime).inSeconds)
-        let frames = recording.outputs.map { $0.counters[.written] }.max() ?? 0
-        let bytes = recording.outputs.reduce(0) { $0 + $1.counters[.bytes] }
-        let rate = Double(frames - lastFrames) / seconds
-        let bits = Double(bytes - lastBytes) * 8 / seconds
-        (lastTime, lastFrames, lastBytes) = (now, frames, bytes)
-        let dropped =
-            recording.counters[.droppedByDriver] + recording.counters[.droppedByUs]
-            + recording.encoderCounters.reduce(0) { $0 + $1[.droppedByEncoder] }
-        return outage(of: recording) + "\(frames) frames  \(decimal(rate)) fps  "
-            + "\(decimal(bits / 1e6)) Mbit/s  \(dropped) dropped  " + clock(now - start)
+        let rate = Double(figures.captured - last.captured) / seconds
+        let bits = Double(figures.bytes - last.bytes) * 8 / seconds
+        (lastTime, last) = (now, figures)
+        let written = Quantity.count(figures.frames, "frame")
+        let parts: [String] =
+            if figures.isEnding {
+                [written, "finishing"]
+            } else if let kept = figures.keptTime {
+                [
+                    "ring: \(Int(kept.inSeconds)) s kept, waiting for a trigger",
+                    "\(Quantity.tenths(rate)) fps",
+                ]
+            } else {
+                [written, "\(Quantity.tenths(rate)) fps", "\(Quantity.tenths(bits / 1e6)) Mbit/s"]
+            }
+        return (parts + ["\(figures.dropped) dropped", clock(now - start)]).joined(separator: "  ")
     }
 
     private func outage(of recording: Recording) -> String {
+        if recording.isCameraOff { return "nobody is watching, the camera is off  " }
         for output in recording.outputs {
             guard let outage = output.outage else { continue }
             let since = FileNamePattern("%F %T", expandsTime: true).name(at: outage.since)
@@ -261,8 +284,16 @@ struct Progress {
     }
 }
 
-/// Formats a number with one decimal.
-func decimal(_ value: Double) -> String {
-    let tenths = Int((value * 10).rounded())
-    return "\(tenths / 10).\(abs(tenths % 10))"
+extension Progress.Figures {
+    fileprivate init(_ recording: Recording) {
+        frames = recording.outputs.map { $0.counters[.written] }.max() ?? 0
+        bytes = recording.outputs.reduce(0) { $0 + $1.counters[.bytes] }
+        captured =
+            recording.counters[.captured] - recording.counters[.paused] - recording.counters[.notWanted]
+        dropped =
+            recording.counters[.droppedByDriver] + recording.counters[.droppedByUs]
+            + recording.encoderCounters.reduce(0) { $0 + $1[.droppedByEncoder] }
+        keptTime = recording.outputs.compactMap(\.keptTime).max()
+        isEnding = recording.isCaptured
+    }
 }

@@ -92,6 +92,7 @@ struct RemuxCommand: ParsableCommand {
 
     func run() throws {
         let console = Console(isQuiet: quiet, isVerbose: verbose)
+        var losesPictures = false
         guard let signals = SignalWatch(program: "camrec"), let format = RemuxFormat(path: output) else {
             console.fail(RecordingError.noResources.description)
             throw ExitStatus.inputOutput
@@ -99,7 +100,7 @@ struct RemuxCommand: ParsableCommand {
         do throws(RemuxError) {
             let remux = try Remux(
                 input,
-                Remux.Companions(
+                Remux.SidecarFiles(
                     timestampFile: timestamps,
                     frameRate: fps,
                     record: record),
@@ -108,17 +109,22 @@ struct RemuxCommand: ParsableCommand {
             // From here on there is something to clean up: a signal requests the end instead of ending the process.
             signals.workBegins()
             let stepCount = try remux.write(
-                to: output, format: format, overwrite: overwrite, interruption: signals.interruption)
+                to: output, format: format, overwrite: overwrite, cancellation: signals.cancellation)
             if stepCount > 0 {
                 console.warn(
                     "\(input): times that do not increase: \(stepCount); those pictures directly follow the previous one"
                 )
             }
-            console.inform("\(output): \(remux.pictureCount) pictures\(remux.cut.map(Self.text) ?? "")")
+            console.inform(
+                "\(output): \(Quantity.count(remux.pictureCount, "picture"))\(remux.cut.map(Self.text) ?? "")"
+            )
+            losesPictures = remux.losesPictures
         } catch {
             console.fail(error.description)
             throw ExitStatus(error)
         }
+        // The output has all that can be read, but a script must not remove the input for it.
+        if losesPictures { throw ExitStatus.badInput }
     }
 
     /// Describes where the cut actually is.
@@ -131,6 +137,7 @@ struct RemuxCommand: ParsableCommand {
         let stream = remux.description
         let sound = stream.sound.map { ", \($0.codec.name) \($0.format)" } ?? ""
         console.inform("\(input): \(stream.codec) \(stream.width)x\(stream.height)\(sound)")
+        if remux.usesCaptureTimes { console.inform("note: times are the capture times in the stream") }
         if !remux.hasOwnTimes, timestamps == nil, let rate = stream.frameRate {
             console.inform(
                 "note: no timestamp file; \(rate.text) frames/s, as \(fps == nil ? "the stream declares" : "requested")"
@@ -138,7 +145,8 @@ struct RemuxCommand: ParsableCommand {
         }
         if remux.undecodableCount > 0 {
             console.warn(
-                "\(input): \(remux.undecodableCount) pictures before the first keyframe are left out")
+                "\(input): \(Quantity.count(remux.undecodableCount, "picture")) before the first keyframe left out"
+            )
         }
         for remark in remux.remarks(for: format) { console.warn("\(input): \(remark)") }
         if let problem = remux.brokenEnd {

@@ -24,7 +24,8 @@ enum SettingsArguments {
             let name = option(of: setting)
             return !names.contains(name) && !(exclusive.contains(name) && !names.isDisjoint(with: exclusive))
         }
-        return [RecordCommand.name] + settings + given
+        let namesCodec = settings.contains { option(of: $0) == "--codec" }
+        return [RecordCommand.name] + settings + (namesCodec ? ["--codec-of-settings"] : []) + given
     }
 
     /// Options that exclude each other.
@@ -53,7 +54,7 @@ extension RecordCommand {
     /// The keys of a settings file: this command's own long options.
     static var settingsKeys: SettingsKeys {
         // The excluded ones end the command immediately, or name the file itself.
-        let others = ["help", "version", "settings"]
+        let others = ["help", "version", "settings", "codec-of-settings"]
         return SettingsKeys(
             CommandOptions(of: Self.self).all.filter { !others.contains($0.name) }.map {
                 .init(name: $0.name, isFlag: $0.isFlag, isRepeating: $0.isRepeating)
@@ -71,22 +72,18 @@ extension RecordCommand {
         } catch { throw SettingsProblems([error]) }
         var (arguments, problems) = settingsKeys.arguments(of: file)
         problems += file.problems
-        var refusals = 0
+        var hasMore = false
         while let reason = refusal(of: arguments.compactMap(\.argument)) {
-            guard refusals < mostRefusals else {
-                problems.append(
-                    SettingsProblem(
-                        path: file.path, line: nil, "there are more mistakes; fix these first"))
-                break
-            }
-            refusals += 1
+            // Finding the line of a refusal takes several passes.
+            hasMore = problems.count >= SettingsProblems.most
+            if hasMore { break }
             let culprit = culprit(of: reason, in: arguments)
             problems.append(
                 SettingsProblem(path: file.path, line: culprit.map { arguments[$0].line }, reason))
             guard let culprit else { break }
             arguments.remove(at: culprit)
         }
-        guard problems.isEmpty else { throw SettingsProblems(problems) }
+        guard problems.isEmpty else { throw SettingsProblems(problems, hasMore: hasMore) }
         return arguments.compactMap(\.argument)
     }
 
@@ -104,7 +101,7 @@ extension RecordCommand {
 
     /// Parses a file's arguments as a command, adding an output if there is none.
     private static func parsed(_ arguments: [String]) throws -> RecordCommand {
-        try parse(arguments + (namesOutput(arguments) ? [] : ["--output=camrec.h264"]))
+        try parse(arguments + (namesOutput(arguments) ? [] : ["--output=camrec.mkv"]))
     }
 
     /// Returns whether a file's arguments name an output.
@@ -117,9 +114,6 @@ extension RecordCommand {
         let option = "--device="
         return arguments.last { $0.hasPrefix(option) }.map { String($0.dropFirst(option.count)) }
     }
-
-    /// The maximum number of refusals to report: finding the line of one takes several passes.
-    private static let mostRefusals = 20
 
     /// Finds the line that causes a refusal, by bisection: a long file would take too many passes line by line.
     /// Returns nil if the refusal occurs without any line.
@@ -151,12 +145,20 @@ extension RecordCommand {
     }
 }
 
-/// The problems in a settings file, in the order of its lines.
+/// The problems in a settings file, in the order of its lines: the first ones, if there are many.
 struct SettingsProblems: Error {
     let problems: [SettingsProblem]
 
-    init(_ problems: [SettingsProblem]) {
-        self.problems = problems.sorted { ($0.line ?? .max) < ($1.line ?? .max) }
+    /// The maximum number of problems to report: one mistake may have many consequences.
+    static let most = 5
+
+    /// - Parameter hasMore: whether there are problems besides these.
+    init(_ problems: [SettingsProblem], hasMore: Bool = false) {
+        let sorted = problems.sorted { ($0.line ?? .max) < ($1.line ?? .max) }
+        let more = sorted.dropFirst(hasMore ? 0 : Self.most).first.map {
+            SettingsProblem(path: $0.path, line: nil, "there are more mistakes; fix these first")
+        }
+        self.problems = sorted.prefix(Self.most) + [more].compactMap { $0 }
     }
 }
 
@@ -166,7 +168,7 @@ struct SettingsProblems: Error {
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Checks settings files and reports what is wrong in them.",
+        abstract: "Checks settings files and reports their mistakes.",
         usage: "camrec check <FILE>...",
         discussion: """
             A settings file has one long option per line, without its dashes, as 'key = value': flags are yes or no, \

@@ -42,6 +42,7 @@ struct SnapshotCommand: ParsableCommand {
     var output: String
 
     @OptionGroup(title: "Source") var source: SourceOptions
+    @OptionGroup(title: "Privacy") var privacy: PrivacyOptions
 
     @Option(
         help: ArgumentHelp(
@@ -111,10 +112,7 @@ extension SnapshotCommand {
         if format == .png, quality != nil {
             return "--quality is for JPEG, and a .png loses nothing; leave it out"
         }
-        guard let (conversion, text) = names.misplacedConversion(at: WallTime.now) else { return nil }
-        return
-            "'\(output)': \(conversion) becomes '\(text)', which cannot be part of a name; write %F for the date, "
-            + "%H%M%S for the time"
+        return names.refusal(at: WallTime.now)
     }
 
     private var optionRefusal: String? {
@@ -126,13 +124,14 @@ extension SnapshotCommand {
     }
 
     private var sourceRefusal: String? {
+        if let refusal = privacy.refusal(within: source.isCamera ? nil : source.expectedSize) {
+            return refusal
+        }
         if source.format == .h264 {
             return "--format h264 has no single pictures; use another --format"
         }
         guard !source.isCamera else { return nil }
         if settle != nil { return "--settle is for cameras; leave it out" }
-        if source.wait != nil { return "--wait is for cameras; leave it out" }
-        if source.deviceTimeout != nil { return "--device-timeout is for cameras; leave it out" }
         do throws(CaptureError) {
             try CaptureSource.refuseImpossible(source.device, request: source.request)
         } catch { return error.description }
@@ -155,9 +154,11 @@ struct SnapshotSession {
 
     func run() throws(SnapshotError) {
         try refuseImpossible()
+        let form = try form()
         let stream = try openSource()
         let (name, format) = (stream.identity.name, stream.format)
         console.inform("\(name): \(format.size) \(format.pixelFormat)")
+        if let note = command.source.waitingNote { console.inform("note: \(note)") }
         var taker = SnapshotTaker(form, settle: command.settle?.duration ?? Self.usualSettling)
         let snapshot = try taker.take(from: stream)
         if taker.verdict == .timedOut {
@@ -169,10 +170,12 @@ struct SnapshotSession {
         console.inform("\(path): \(snapshot.bytes.count) bytes\(kind)")
     }
 
-    private var form: Snapshot.Form {
-        Snapshot.Form(
-            command.format ?? .jpeg, quality: command.quality, isUTC: command.utc,
-            program: Version.program)
+    private func form() throws(SnapshotError) -> Snapshot.Form {
+        do throws(InputError) {
+            return Snapshot.Form(
+                command.format ?? .jpeg, quality: command.quality, isUTC: command.utc,
+                hiding: try command.privacy.mask(), program: Version.program)
+        } catch { throw .input(error) }
     }
 
     /// Throws known obstacles to capturing and writing, before the camera's light goes on.
@@ -191,9 +194,10 @@ struct SnapshotSession {
 
     private func openSource() throws(SnapshotError) -> any CaptureStream {
         let source = command.source
-        let wait = CameraWait(
-            busyPatience: (source.wait ?? .none).duration,
-            absencePatience: (source.deviceTimeout ?? .none).duration)
+        let (busyPatience, absencePatience) = (
+            (source.wait ?? .none).duration, (source.deviceTimeout ?? .none).duration
+        )
+        let wait = CameraWait(busyPatience: busyPatience, absencePatience: absencePatience)
         do throws(CaptureError) {
             return try wait.open { () throws(CaptureError) in
                 let stream = try CaptureSource.open(
@@ -204,7 +208,10 @@ struct SnapshotSession {
             } isOver: {
                 false
             } failed: { failure in
-                if failure.isFirst { console.inform("waiting: \(failure.error)") }
+                guard failure.isFirst else { return }
+                console.inform(
+                    RecordingNotes.waiting(
+                        failure.error, for: failure.isBusy ? busyPatience : absencePatience))
             }
         } catch { throw .capture(error) }
     }
@@ -217,7 +224,7 @@ struct SnapshotSession {
             let path = names.name(at: snapshot.time)
             if isDated { try FileOutput.makeFolder(of: path, below: names.folder) }
             return try OutputFile.write(
-                snapshot.bytes, to: path, overwrite: command.overwrite, interruption: signals.interruption)
+                snapshot.bytes, to: path, overwrite: command.overwrite, cancellation: signals.cancellation)
         } catch { throw .output(error) }
     }
 }

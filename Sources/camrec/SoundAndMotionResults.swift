@@ -1,3 +1,4 @@
+import CamCommandLine
 import CamPlatform
 import CamRecorder
 
@@ -41,9 +42,11 @@ struct SoundResult: Encodable {
     /// A line for people.
     var summary: String {
         guard heard else { return "sound: silence, because nothing was heard of \(microphone)" }
-        let silence = secondsOfSilence >= 0.05 ? "; \(decimal(secondsOfSilence)) s of silence filled in" : ""
+        let silence =
+            secondsOfSilence >= 0.05 ? "; \(Quantity.tenths(secondsOfSilence)) s of silence filled in" : ""
         let drift =
-            driftPPM.map { "; its clock is off by \(decimal($0)) millionths, which is made up for" } ?? ""
+            driftPPM.map { "; its clock is off by \(Quantity.tenths($0)) millionths, which is made up for" }
+            ?? ""
         return "sound: \(microphone)\(silence)\(drift)"
     }
 
@@ -52,9 +55,13 @@ struct SoundResult: Encodable {
         var warnings: [String] = []
         if let error { warnings.append("the sound ended early: \(error)") }
         if secondsOfSilence >= 0.05 {
-            warnings.append("\(decimal(secondsOfSilence)) s of sound were missing and are silent")
+            warnings.append("\(Quantity.tenths(secondsOfSilence)) s of sound were missing and are silent")
         }
-        if lost > 0 { warnings.append("\(lost) packets of sound were lost because an output was too slow") }
+        if lost > 0 {
+            warnings.append(
+                "\(Quantity.count(lost, "packet")) of sound \(lost == 1 ? "was" : "were") lost because an output was too slow"
+            )
+        }
         return warnings
     }
 }
@@ -99,7 +106,7 @@ struct MotionResult: Encodable {
     var summary: String {
         guard let last = events.last else { return "motion: none" }
         return
-            "motion: \(count == 1 ? "once" : "\(count) times"), last from \(decimal(last.startSeconds)) s to "
-            + "\(decimal(last.endSeconds)) s at \(last.width)x\(last.height)+\(last.x)+\(last.y)"
+            "motion: \(count == 1 ? "once" : "\(count) times"), last from \(Quantity.tenths(last.startSeconds)) s to "
+            + "\(Quantity.tenths(last.endSeconds)) s at \(last.width)x\(last.height)+\(last.x)+\(last.y)"
     }
 }

@@ -76,7 +76,24 @@ struct Camweb: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Ask for user and password: a file of 'camweb password'. Read at the start.", valueName: "FILE"),
+            "Serve everything under this path, as a reverse proxy does that passes on whole paths: /cams serves the page "
+                + "at /cams/. Default: /.",
+            valueName: "PATH"),
+        transform: PagePath.read)
+    var base = PagePath.root
+
+    @Option(
+        help: ArgumentHelp(
+            "Let pages of this origin embed the page in a frame: https://HOST, http://HOST, or self; may be repeated. Only "
+                + "pages of the same site can log in there.",
+            valueName: "ORIGIN"),
+        transform: EmbeddingOrigin.read)
+    var frameAncestors: [EmbeddingOrigin] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Ask for user and password: a file of 'camweb password'. Read again when it changes.",
+            valueName: "FILE"),
         completion: .file(), transform: PlainValue.text("expected a file's name"))
     var passwordFile: String?
 
@@ -110,6 +127,9 @@ struct Camweb: ParsableCommand {
             }
         }
         if quiet, verbose { throw ValidationError("--quiet and --verbose exclude each other; use only one") }
+        if let mistake = host.lazy.compactMap({ ForeignOption.hostMistake($0.name) }).first {
+            throw ValidationError(mistake)
+        }
     }
 
     func run() throws {
@@ -131,6 +151,7 @@ struct Camweb: ParsableCommand {
         guard let passwordFile else { return access }
         do throws(PasswordFile.Failure) {
             access.passwords = try PasswordFile(path: passwordFile)
+            access.passwordPath = passwordFile
             return access
         } catch {
             console.fail(error.description)
@@ -141,17 +162,24 @@ struct Camweb: ParsableCommand {
     private func serve(_ access: AccessRules, _ signals: SignalWatch, _ console: Console) throws {
         do throws(WebError) {
             let server = try WebServer(
-                on: listen.address, cameras: source, access: access, hosts: host.map(\.name),
-                scratchFolder: scratchFolder, interruption: signals.interruption,
-                report: { console.inform($0) })
+                on: listen.address, cameras: source, access: access, placement: placement,
+                scratchFolder: scratchFolder, indexFolder: cacheFolder, cancellation: signals.cancellation,
+                report: { console.inform($0) }, warn: { console.warn($0) })
             signals.workBegins()
             warnOfMissingSettings(console)
-            console.inform("serving on http://\(server.address)")
+            console.inform("serving on http://\(server.address)\(base.path == .root ? "" : "\(base.path)/")")
             server.run()
         } catch {
             console.fail(error.description)
             throw ExitStatus(error)
         }
+    }
+
+    private var placement: Placement {
+        var placement = Placement()
+        (placement.hosts, placement.base) = (host.map(\.name), base.path)
+        placement.ancestors = frameAncestors.map(\.ancestor)
+        return placement
     }
 
     private static let usualSettings = "/etc/camrec"
@@ -178,10 +206,11 @@ struct Camweb: ParsableCommand {
         return camera
     }
 
+    private var scratchFolder: String { scratch ?? cacheFolder ?? "/var/tmp" }
+
     /// systemd names a service's folder in the environment (systemd.exec(5), CacheDirectory=).
-    private var scratchFolder: String {
-        if let scratch { return scratch }
-        return getenv("CACHE_DIRECTORY").map { String(cString: $0) } ?? "/var/tmp"
+    private var cacheFolder: String? {
+        getenv("CACHE_DIRECTORY").map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
 
     /// Replaces ArgumentParser's own `main`, so that every error is one line.
@@ -196,22 +225,75 @@ struct Camweb: ParsableCommand {
             Glibc.exit(ExitStatus.usage.rawValue)
         }
         // ArgumentParser would take a command's name for a CAMERA.
-        let isHelp = words.first == "help"
-        let isPassword = words.dropFirst(isHelp ? 1 : 0).first == PasswordCommand.configuration.commandName
+        let wantsHelp = words.first == "help"
+        let isPassword = words.dropFirst(wantsHelp ? 1 : 0).first == PasswordCommand.configuration.commandName
         let kind: any ParsableCommand.Type = isPassword ? PasswordCommand.self : self
-        if isHelp { exit(withError: CleanExit.helpRequest(kind)) }
+        if wantsHelp, isPassword { exit(withError: CleanExit.helpRequest(kind)) }
+        let unknown = UnknownOption(
+            of: kind, foreign: ForeignOption.serving, translatesAll: !isPassword,
+            help: isPassword ? "camweb help password" : "camweb --help")
         do {
+            if !isPassword, let answer = ShortHelp.answer(to: words, short: shortHelp, help: helpMessage()) {
+                try give(answer)
+            }
             if let mistake = ArgumentText.emptyValue(in: words) { throw ValidationError(mistake) }
             var command = try kind.parseAsRoot(isPassword ? Array(words.dropFirst()) : words)
             try command.run()
         } catch {
             if let status = error as? ExitStatus { Glibc.exit(status.rawValue) }
-            if kind.exitCode(for: error) == .success { kind.exit(withError: error) }
-            let line = ParserMessage.line(kind.message(for: error))
+            let isHelp = kind.exitCode(for: error) == .success
+            let mistake = isHelp ? unknown.clusterMistake(in: words) : unknown.mistake(in: words)
+            if isHelp, mistake == nil { kind.exit(withError: error) }
+            let line = mistake ?? ParserMessage.line(kind.message(for: error))
             // A reason that already names the next step needs no reference to the help.
             console.fail(line.contains("; ") ? line : "\(line); see 'camweb --help'")
             Glibc.exit(ExitStatus.usage.rawValue)
         }
+    }
+}
+
+// MARK: Help
+
+extension Camweb {
+    /// What `-h` prints.
+    static var shortHelp: ShortHelp {
+        ShortHelp(
+            "camweb shows live cameras in a browser, on http://127.0.0.1:8080.",
+            examples: [
+                .init("camweb"), .init("camweb tcp://127.0.0.1:9982"),
+                .init("camweb door=unix:/run/camrec/door/live garden=tcp://127.0.0.1:9983"),
+                .init("camweb tcp://127.0.0.1:9982,control=/run/user/1000/control"),
+                .init("camweb --recordings door=/srv/door door=tcp://127.0.0.1:9982"),
+                .init("camweb --listen 0.0.0.0:8080 --password-file users tcp://127.0.0.1:9982"),
+            ],
+            options: [
+                .init(
+                    "--listen [HOST:]PORT", "where to serve; beyond this machine only with --password-file"),
+                .init("--settings FOLDER", "the settings of the services to show; default: /etc/camrec"),
+                .init("--recordings NAME=FOLDER", "the recordings of the CAMERA called NAME"),
+                .init("--password-file FILE", "ask for user and password; 'camweb password' makes FILE"),
+                .init("--allow-changes", "let clients without a password set controls, pause and trigger"),
+                .init("--behind-proxy", "all requests come through a reverse proxy"),
+                .init("--host NAME", "also answer under this host name"),
+                .init("--base PATH", "serve everything under this path"),
+                .init("--scratch FOLDER", "where downloads are made"),
+                .init("--quiet", "print only warnings and errors"),
+                .init("--verbose", "print everything, even in a script"),
+            ],
+            more: [
+                .init("camweb --help", "every option"),
+                .init("camweb help TOPIC", HelpTopics(helpMessage()).names.joined(separator: ", ")),
+                .init("camweb help password", "how to make a password file"),
+                .init("man camweb", "the manual"),
+            ])
+    }
+
+    private static func give(_ answer: HelpAnswer) throws {
+        switch answer {
+        case .text(let text): _ = DescriptorWriter.write(text, to: STDOUT_FILENO)
+        case .unknown(let reason): throw ValidationError(reason)
+        }
+        throw ExitStatus.done
     }
 }
 
@@ -277,6 +359,37 @@ struct HostName: ExplainedArgument {
     }
 }
 
+/// `/cams`: the path of the page.
+struct PagePath: ExplainedArgument {
+    static let requirement =
+        "expected an absolute path of letters, digits and -._~, without empty parts and '..', as in /cams"
+
+    let path: BasePath
+
+    static let root = PagePath(path: .root)
+
+    private init(path: BasePath) { self.path = path }
+
+    init?(argument: String) {
+        guard let path = BasePath(argument) else { return nil }
+        self.path = path
+    }
+}
+
+/// `https://home.example.org`: whose pages may embed the page.
+struct EmbeddingOrigin: ExplainedArgument {
+    static let requirement =
+        "expected one origin without a path, as in https://home.example.org or http://192.168.1.2:8123, or self; '*' would "
+        + "let everyone embed the page"
+
+    let ancestor: FrameAncestor
+
+    init?(argument: String) {
+        guard let ancestor = FrameAncestor(argument) else { return nil }
+        self.ancestor = ancestor
+    }
+}
+
 // MARK: Exit codes
 
 /// The exit codes of camweb's errors.
@@ -285,6 +398,7 @@ extension ExitStatus {
         self =
             switch error {
             case .notLoopback, .sameName: .usage
+            case .noDescriptors, .noThreads: .inputOutput
             case .network(let error):
                 switch error.kind {
                 case .notListening: .cannotCreate

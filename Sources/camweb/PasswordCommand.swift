@@ -3,20 +3,21 @@ import CamCommandLine
 import CamWeb
 import Glibc
 
-/// `camweb password FILE [USER]`
+/// `camweb password [--role viewer|admin] FILE [USER]`
 struct PasswordCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "password",
         abstract: "Sets a password for camweb.",
-        usage: "camweb password <FILE> [<USER>]",
+        usage: "camweb password [--role <ROLE>] <FILE> [<USER>]",
         discussion: """
             Asks twice on a terminal, without showing what is typed; otherwise reads a line from standard input. The file \
-            has a line for each user, with a hash of the password (yescrypt), and mode 600. Restart camweb afterwards, \
-            which also ends all sessions.
+            has a line for each user, with a hash of the password (yescrypt) and perhaps a role, and mode 600. camweb \
+            follows the file within a second: sessions of users who are gone or have another password end.
 
             Examples:
               camweb password ~/.config/camweb.password
               sudo camweb password /etc/camrec/camweb.password maria
+              camweb password --role viewer ~/.config/camweb.password guest
 
             Exit codes: 0 written; 64 usage, or a password or file that cannot be used; 73 the file cannot be written.
             """)
@@ -26,8 +27,16 @@ struct PasswordCommand: ParsableCommand {
         completion: .file())
     var file: String
 
-    @Argument(help: ArgumentHelp("Who logs in with it. Default: camweb.", valueName: "USER"))
+    @Argument(help: ArgumentHelp("User who logs in with this password. Default: camweb.", valueName: "USER"))
     var user = "camweb"
+
+    @Option(
+        help: ArgumentHelp(
+            "What the user may do: viewer watches and downloads, admin also changes recordings and sees details. "
+                + "Default: the user's role so far; without one, as admin.",
+            valueName: "ROLE"),
+        completion: .list(Role.allCases.map(\.rawValue)), transform: RoleName.read)
+    var role: RoleName?
 
     func validate() throws {
         guard PasswordFile.isUser(user) else {
@@ -45,7 +54,7 @@ struct PasswordCommand: ParsableCommand {
             guard let hash = PasswordHash(of: password) else {
                 throw Mistake("no memory for the password's hash; free 64 MB", .inputOutput)
             }
-            passwords.set(hash, for: user)
+            passwords.set(hash, for: user, role: role?.role)
             do throws(PasswordFile.Failure) { try passwords.write(to: file) } catch {
                 throw Mistake(error.description, .cannotCreate)
             }
@@ -63,6 +72,18 @@ struct PasswordCommand: ParsableCommand {
             default: throw Mistake(error.description, .usage)
             }
         }
+    }
+}
+
+/// `viewer`
+struct RoleName: ExplainedArgument {
+    static let requirement = "expected viewer or admin"
+
+    let role: Role
+
+    init?(argument: String) {
+        guard let role = Role(rawValue: argument) else { return nil }
+        self.role = role
     }
 }
 

@@ -11,9 +11,11 @@
 
 static _Thread_local bool is_counting;
 static _Thread_local long count;
+static _Thread_local long left;
 
 void allocations_begin(void) {
     count = 0;
+    left = 0;
     is_counting = true;
 }
 
@@ -22,9 +24,13 @@ long allocations_end(void) {
     return count;
 }
 
+long allocations_left(void) { return left; }
+
 #ifdef HAS_SANITIZER
 
 bool allocations_can_be_counted(void) { return false; }
+
+bool allocations_are_balanced(void) { return false; }
 
 #else
 
@@ -41,9 +47,17 @@ extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t number, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void *memory);
+
+bool allocations_are_balanced(void) { return true; }
 
 static void note(void) {
-    if (is_counting) count++;
+    if (is_counting) count++, left++;
+}
+
+void free(void *memory) {
+    if (is_counting && memory) left--;
+    __libc_free(memory);
 }
 
 void *malloc(size_t size) {
@@ -58,6 +72,7 @@ void *calloc(size_t number, size_t size) {
 
 void *realloc(void *memory, size_t size) {
     note();
+    if (is_counting && memory) left--;
     return __libc_realloc(memory, size);
 }
 

@@ -141,6 +141,19 @@ import Testing
         #expect(DiskCheck.finding("/var", free: free).verdict.rawValue == verdict)
     }
 
+    @Test(
+        "room is in units that a person can imagine",
+        arguments: [
+            (73 << 30, "73 GiB free: 43 hours at 4 Mbit/s"),
+            (512 << 20, "512 MiB free: 17 minutes at 4 Mbit/s"),
+            (30 << 20, "30 MiB free: 1 minute at 4 Mbit/s"),
+            (3 << 29, "1.5 GiB free: 53 minutes at 4 Mbit/s"),
+            (1 << 40, "1024 GiB free: 25 days at 4 Mbit/s"),
+        ])
+    func units(free: Int, text: String) {
+        #expect(DiskCheck.finding("/var", free: free).message == text)
+    }
+
     @Test("a camera in use is fine if camrec uses it, and busy if another program does")
     func busyCameras() {
         let own = CameraCheck.busy("/dev/video0", "a camera", holder: "camrec (pid 7)")

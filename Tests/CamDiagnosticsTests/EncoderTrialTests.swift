@@ -1,5 +1,5 @@
 import Bitstream
-import CamDiagnostics
+@testable import CamDiagnostics
 import CamPictures
 import Testing
 
@@ -25,14 +25,16 @@ import Testing
         #expect(result.holdsRates)
         #expect(result.bitRate > 0 && result.medianLatency > 0)
         #expect(result.medianLatency <= result.percentile99Latency)
-        #expect(trial.text.contains("\(codec) on software: "))
+        #expect(trial.text(for: 1).contains("\(codec) on software: "))
+        #expect(trial.text(for: 1).contains("\n  fit for 1 frames/s: "))
+        #expect(trial.text(for: 1_000_000).contains("\n  too slow for 1000000 frames/s: "))
     }
 
     @Test("reports an encoder that does not open on one line, with the reason")
     func absent() throws {
         let trial = try trial(.h264, node: "/dev/dri/renderD191")
         #expect(trial.result == nil)
-        #expect(trial.text.hasPrefix("H.264 on /dev/dri/renderD191: "))
+        #expect(trial.text(for: 30).hasPrefix("H.264 on /dev/dri/renderD191: "))
         #expect(trial.problem?.contains("no such render node") == true)
     }
 }

@@ -38,4 +38,15 @@ import CamPlatform
         sound.note(at: .zero, duration: .zero, byteCount: 100)
         #expect(sound.bitRate == nil && sound.text.contains("no duration"))
     }
+
+    @Test("joined recordings, whose times start again, follow each other")
+    func joined() {
+        var sound = InspectedSound(codec: "AAC", rate: 48_000, channels: 1)
+        for _ in 0..<5 {
+            for index in 0..<50 {
+                sound.note(at: .milliseconds(20 * index + 3), duration: .milliseconds(20), byteCount: 250)
+            }
+        }
+        #expect(sound.text == "AAC, 48000 Hz, 1 channel, 100 kbit/s, from 0.003 to 5.003 s")
+    }
 }

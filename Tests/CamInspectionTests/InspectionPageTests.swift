@@ -91,19 +91,6 @@ import Testing
         for (text, encoded) in cases { #expect(PackedPictures.base64(of: Array(text.utf8)) == encoded) }
     }
 
-    @Test func quantitiesReadWell() {
-        #expect(Quantity.decimal(1.5, 2) == "1.5")
-        #expect(Quantity.decimal(29.97003, 3) == "29.97")
-        #expect(Quantity.decimal(2, 3) == "2")
-        #expect(Quantity.decimal(-0.001, 2) == "0")
-        #expect(Quantity.decimal(.infinity, 2) == "inf")
-        #expect(Quantity.bitRate(950) == "950 bit/s")
-        #expect(Quantity.bitRate(4_123_456) == "4.12 Mbit/s")
-        #expect(Quantity.duration(6.666) == "6.67 s")
-        #expect(Quantity.duration(123.44) == "2:03.4")
-        #expect(Quantity.duration(3723) == "1:02:03")
-    }
-
     @Test func theSummaryIsOneRowAFact() {
         let inspection = inspection()
         #expect(inspection.text.hasPrefix("a.h264: H.264, 64x48, 3 frames"))

@@ -27,7 +27,7 @@ import CamPlatform
         let listener = try Listener(SocketAddress(host: host, port: 0))
         let address = listener.address
         #expect(address.isLoopback)
-        guard case .nobody = listener.accept() else {
+        guard case .noneWaiting = listener.accept() else {
             Issue.record("somebody is there")
             return
         }
@@ -194,7 +194,7 @@ import CamPlatform
     @Test("a wake-up ends a wait, and counts once")
     func wakeUp() throws {
         let poller = try Poller()
-        let wakeUp = try WakeUp()
+        let wakeUp = try EventFD()
         let isWatched = poller.watch(wakeUp.descriptor, for: .readable, token: 1)
         #expect(isWatched)
         wakeUp.wake()

@@ -16,12 +16,13 @@ import CamPlatform
     private func publish(
         _ account: String = "", password: String? = nil, path: String = "/cam",
         timeout: Duration = .seconds(20),
-        interruption: Interruption = Interruption()!, _ body: (borrowing RTSPPublication) -> Void = { _ in }
+        cancellation: CancellationFlag = CancellationFlag()!,
+        _ body: (borrowing RTSPPublication) -> Void = { _ in }
     ) throws {
         let address = try RTSPAddress("rtsp://\(account)\(server.address)\(path)")
         let publication = try RTSPPublication(
             to: address, description: "v=0\r\n", controls: ["streamid=0"], password: password, trust: nil,
-            timeout: timeout, patience: .seconds(10), interruption: interruption)
+            timeout: timeout, patience: .seconds(10), cancellation: cancellation)
         body(publication)
     }
 
@@ -155,10 +156,10 @@ import CamPlatform
     @Test("a server that says nothing is given up when interrupted")
     func silent() throws {
         server.says("")
-        let interruption = try #require(Interruption())
-        server.whenAsked { interruption.raise() }
+        let cancellation = try #require(CancellationFlag())
+        server.whenAsked { cancellation.raise() }
         #expect(throws: NetworkError(.interrupted, address: "rtsp://\(server.address)/cam")) {
-            try publish(interruption: interruption)
+            try publish(cancellation: cancellation)
         }
     }
 }

@@ -62,7 +62,7 @@ final class ScriptedServer: @unchecked Sendable {
         monitor.withLock { heard = [] }
         let thread = WorkerThread { [self] in
             while true {
-                _ = Wake.wait(for: listener.descriptor, unless: nil)
+                _ = WaitResult.wait(for: listener.descriptor, unless: nil)
                 guard case .connection(let socket, _) = listener.accept() else { continue }
                 return body(socket)
             }
@@ -98,7 +98,7 @@ final class ScriptedServer: @unchecked Sendable {
             switch piece.withUnsafeBytes({ socket.send($0) }) {
             case .sent(let count): rest = rest.dropFirst(count)
             case .broken: return
-            case .full, .exhausted: _ = Wake.wait(for: socket.descriptor, POLLOUT, unless: nil)
+            case .full, .exhausted: _ = WaitResult.wait(for: socket.descriptor, POLLOUT, unless: nil)
             }
         }
     }

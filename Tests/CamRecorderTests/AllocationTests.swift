@@ -119,9 +119,9 @@ struct AllocationTests {
         let sink = try CountingSink(progress: progress)
         let recording = try Recording(
             from: Capturing(RecordingSource(stream)),
-            tracks: [
-                try RecordingTrack(ScriptedProvider([encoder], keyframeInterval: .frames(10)))
-            ], to: [OutputPlan(sink)], limits: RecordingLimits(frames: Self.window.upperBound + 10),
+            session: try CompressionSession([
+                ScriptedProvider([encoder], keyframeInterval: .frames(10))
+            ]), to: [OutputPlan(sink)], limits: RecordingLimits(frames: Self.window.upperBound + 10),
             motion: motion)
         let outcome = recording.finish()
         #expect(outcome.error == nil)
@@ -249,7 +249,7 @@ private final class CountingEncoder: PictureEncoder, @unchecked Sendable {
     private static func packets(size: PictureSize) throws -> [AccessUnit] {
         let source = try TestSource(CaptureRequest(size: size, pixelFormat: .nv12), isPaced: false)
         let encoder = try SoftwareBackend.open(
-            EncoderConfiguration(), source: source.format, inputs: EncoderInputs(codecs: [.h264]),
+            CompressionProperties(), source: source.format, inputs: EncoderInputs(codecs: [.h264]),
             regulator: RateRegulator())
         var units: [AccessUnit] = []
         while units.count < 2 {
@@ -321,9 +321,9 @@ private final class CountingSink: AccessUnitSink, @unchecked Sendable {
         file = try SegmentRecorder(
             plan, stream: StreamDescription(codec: .h264, width: 2, height: 2, frameRate: nil),
             open: { (path, _) throws(OutputError) in
-                try FileSink(path: path, overwrite: true, interruption: Interruption()!)
+                try FileSink(path: path, overwrite: true, cancellation: CancellationFlag()!)
             })
-        device = try FileSink(path: "/dev/null", overwrite: false, interruption: #require(Interruption()))
+        device = try FileSink(path: "/dev/null", overwrite: false, cancellation: #require(CancellationFlag()))
     }
 
     deinit { unlink(path) }

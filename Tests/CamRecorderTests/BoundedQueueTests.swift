@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 import CamPlatform
+import TestSupport
 
 @testable import CamRecorder
 

@@ -1,4 +1,5 @@
 import Capture
+import Glibc
 import Testing
 import CamPlatform
 
@@ -68,7 +69,10 @@ import CamPlatform
     }
 
     @Test(
-        "an absent camera is tried once a second", arguments: [CaptureError.Kind.noCamera, .notFound, .lost])
+        "an absent camera is tried once a second",
+        arguments: [
+            CaptureError.Kind.noCamera, .notFound, .lost, .systemCallFailed("VIDIOC_S_FMT", errno: EIO),
+        ])
     func absent(kind: CaptureError.Kind) throws {
         let run = try open(Array(repeating: kind, count: 100), absent: nil)
         #expect(run.isOpen)

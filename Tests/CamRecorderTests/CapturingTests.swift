@@ -12,7 +12,9 @@ import Testing
     ) throws -> Recording {
         try Recording(
             from: capturing,
-            tracks: [try RecordingTrack(ScriptedProvider([ScriptedEncoder()], keyframeInterval: .frames(5)))],
+            session: try CompressionSession([
+                ScriptedProvider([ScriptedEncoder()], keyframeInterval: .frames(5))
+            ]),
             to: [OutputPlan(sink)], limits: limits)
     }
 

@@ -1,5 +1,6 @@
 import Glibc
 import CamNetworking
+import Synchronization
 import TestSupport
 import Testing
 import CamPlatform
@@ -13,7 +14,14 @@ import CamPlatform
     private var path: String { "\(folder)/socket" }
 
     private func serve() throws -> ControlServer {
-        try ControlServer(PathListener(path: path)) { line in .line("<\(line)>") }
+        try ControlServer(PathListener(path: path)) { .line(Self.echo($0)) }
+    }
+
+    private static func echo(_ line: ControlLine) -> String {
+        switch line {
+        case .command(let command): "<\(command)>"
+        case .fault(let fault): "error: \(fault)"
+        }
     }
 
     /// Sends bytes, and reads a number of lines or to the end.
@@ -36,14 +44,24 @@ import CamPlatform
         let server = try serve()
         #expect(try ask(Array("stats\n".utf8), lines: 1) == "<stats>\n")
         #expect(try ask(Array("a\r\n\nb c\n".utf8)) == "<a>\n<>\n<b c>\n")
-        #expect(try ask(Array("no end".utf8)) == "")
         withExtendedLifetime(server) {}
     }
 
-    @Test("survives a line that is too long, or not text")
+    @Test("a line that is too long, or has no end, is answered with an error")
+    func faults() throws {
+        let server = try serve()
+        let long = "error: a line has at most 1023 bytes; send one command a line\n"
+        #expect(try ask(Array(repeating: 0x41, count: 5000)) == long)
+        #expect(try ask(Array(repeating: 0x41, count: 1023) + [10], lines: 1).hasPrefix("<AAA"))
+        #expect(
+            try ask(Array("stats\nno end".utf8))
+                == "<stats>\nerror: the line has no end; end each command with a newline\n")
+        withExtendedLifetime(server) {}
+    }
+
+    @Test("survives a line that is not text")
     func hostile() throws {
         let server = try serve()
-        #expect(try ask(Array(repeating: 0x41, count: 5000)) == "")
         #expect(try ask([0xff, 0xfe, 0, 10]).hasPrefix("<"))
         #expect(try ask([]) == "")
         #expect(try ask(Array("still there\n".utf8)) == "<still there>\n")
@@ -54,11 +72,11 @@ import CamPlatform
     func crowd() throws {
         let (entered, gate) = (Gate(), Gate())
         let server = try ControlServer(PathListener(path: path)) { line in
-            if line == "wait" {
+            if case .command("wait") = line {
                 entered.open()
                 gate.wait()
             }
-            return .line("<\(line)>")
+            return .line(Self.echo(line))
         }
         let first = try Conversation(path)
         first.send("wait")
@@ -113,12 +131,46 @@ import CamPlatform
         withExtendedLifetime(server) {}
     }
 
+    /// A poller that the system refuses one descriptor.
+    private func poller(refusing number: Int) throws -> Poller {
+        let count = RegistrationCount()
+        return try Poller(refuses: { count.next() == number })
+    }
+
+    @Test("a connection that cannot be watched ends, and the next one is served")
+    func failedRegistration() throws {
+        // The listener and the cancellation come first.
+        let server = try ControlServer(PathListener(path: path), poller: poller(refusing: 3)) {
+            .line(Self.echo($0))
+        }
+        let unwatched = try Conversation(path)
+        #expect(unwatched.receive() == "")
+        #expect(try ask(Array("stats\n".utf8), lines: 1) == "<stats>\n")
+        withExtendedLifetime(server) {}
+    }
+
+    @Test("a server whose socket cannot be watched does not start", arguments: [1, 2])
+    func noRegistration(failing: Int) throws {
+        #expect(throws: NetworkError(.noResources(errno: ENOMEM), address: path)) {
+            _ = try ControlServer(PathListener(path: path), poller: poller(refusing: failing)) { _ in
+                .line("")
+            }
+        }
+    }
+
     @Test("removes the socket with the server")
     func end() throws {
         do { _ = try serve() }
         #expect(access(path, F_OK) != 0)
         #expect(rmdir(folder) == 0)
     }
+}
+
+/// Counts from one, on any thread.
+private final class RegistrationCount: Sendable {
+    private let count = Atomic(0)
+
+    func next() -> Int { count.add(1, ordering: .relaxed).newValue }
 }
 
 /// Commands, one after another.

@@ -174,7 +174,7 @@ import CamPlatform
         let stream = try ScriptedStream([.pictures(20)], isLive: false, pictures: pictures)
         let recording = try Recording(
             from: Capturing(RecordingSource(stream)),
-            tracks: [try RecordingTrack(ScriptedProvider([encoder], keyframeInterval: .frames(5)))],
+            session: try CompressionSession([ScriptedProvider([encoder], keyframeInterval: .frames(5))]),
             to: [OutputPlan(sink)], limits: RecordingLimits())
         #expect(recording.finish().error == nil)
         #expect(sink.sequences == (0..<20).map(UInt32.init))
@@ -224,7 +224,7 @@ import CamPlatform
             let source = try TestSource(
                 CaptureRequest(size: PictureSize(64, 48), pixelFormat: format), isPaced: false)
             let encoder = try SoftwareBackend.open(
-                EncoderConfiguration(), source: source.format, inputs: EncoderInputs(codecs: [.h264]),
+                CompressionProperties(), source: source.format, inputs: EncoderInputs(codecs: [.h264]),
                 regulator: RateRegulator())
             #expect(encoder.slot(0) == nil, "it would delay the first picture")
             guard case .buffer(let buffer) = try source.nextBuffer() else { return }
@@ -242,15 +242,15 @@ import CamPlatform
         var software = EncoderRequest()
         software.preference = .software
         let provider = BackendEncoderProvider.providers(
-            software, configurations: [EncoderConfiguration()], source: source.format)[0]
+            software, configurations: [CompressionProperties()], source: source.format)[0]
         let recording = try Recording(
-            from: Capturing(RecordingSource(source)), tracks: [try RecordingTrack(provider)],
+            from: Capturing(RecordingSource(source)), session: try CompressionSession([provider]),
             to: [OutputPlan(sink)],
             limits: RecordingLimits(frames: 40))
         #expect(recording.finish().error == nil)
         let other = try TestSource(request, isPaced: false)
         let encoder = try SoftwareBackend.open(
-            EncoderConfiguration(), source: other.format, inputs: EncoderInputs(codecs: [.h264]),
+            CompressionProperties(), source: other.format, inputs: EncoderInputs(codecs: [.h264]),
             regulator: RateRegulator())
         var units: [[UInt8]] = []
         while units.count < 40, case .buffer(let buffer) = try other.nextBuffer() {

@@ -26,7 +26,6 @@ import CamStorage
         let provider: ScriptedProvider
         let control = RecordingControl()
         let stop = RecordingStop()
-        let watch = CallWatch()
         init() throws {
             pictures = try Pictures()
             provider = try ScriptedProvider([])
@@ -50,14 +49,14 @@ import CamStorage
         func run() -> (items: [OutputItem], error: RecordingError?) {
             frames.close()
             (provider.encoders, provider.keyframeInterval) = (encoders, keyframeInterval)
-            guard let recordingTrack = try? RecordingTrack(provider, segments: segments) else {
-                return ([], nil)
-            }
-            let track = EncodeTrack(recordingTrack, outputs: [output], clock: clock, watch: watch)
+            guard let session = try? CompressionSession([provider]) else { return ([], nil) }
+            session.clock = clock
+            let track = EncodeTrack(
+                session.renditions[0], outputs: [output], segments: segments, clock: clock)
             // Not the track itself, whose closures hold the bench.
             encoderCounters = track.counters
             let stage = EncodeStage(
-                tracks: [track], watch: watch, limits: limits, frames: frames,
+                session, tracks: [track], limits: limits, frames: frames,
                 ahead: ConversionAhead(frames, limit: 0) { _ in true }, counters: captureCounters,
                 stop: stop, control: control)
             stage.run()
@@ -65,10 +64,10 @@ import CamStorage
             for encoder in encoders { encoder.onPicture = { _ in } }
             var taken: [OutputItem] = []
             while let item = output.items.pop() { taken.append(item) }
-            return (taken, track.error.map(RecordingError.encoder))
+            return (taken, track.rendition.error.map(RecordingError.encoder))
         }
 
-        var isInterrupted: Bool { stop.isRequested }
+        var isInterrupted: Bool { stop.isStopRequested }
 
         /// Whether every captured frame is counted exactly once.
         var addsUp: Bool { counters.addUp }
@@ -143,6 +142,18 @@ import CamStorage
         #expect(items.count == 4)
         #expect(bench.counters[.unused] == 2)
         #expect(bench.addsUp)
+    }
+
+    @Test("what the encoder holds back at the end is in the output as it comes out, one by one")
+    func heldBackAtEnd() throws {
+        let bench = try Bench()
+        bench.encoder.delay = 3
+        var accepted: [Int] = []
+        bench.encoder.onAccessUnit = { [output = bench.output] in accepted.append(output.counters[.accepted])
+        }
+        #expect(bench.run(6).units.count == 6)
+        bench.encoder.onAccessUnit = {}
+        #expect(accepted == [0, 1, 2, 3, 4, 5])
     }
 
     // MARK: Keyframes and limits

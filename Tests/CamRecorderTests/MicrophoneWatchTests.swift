@@ -34,6 +34,20 @@ import CamPlatform
         #expect(watch.heardNothing(at: .start + .seconds(14)) == .stalled(name: "m"))
     }
 
+    @Test("a machine that is late again and again excuses a silent one for ten seconds, until it is heard")
+    func alwaysLate() {
+        var watch = MicrophoneWatch(name: "m")
+        func told(_ seconds: Range<Int>) -> Int? {
+            seconds.first { second in
+                watch.stoodStill(until: .start + .seconds(second))
+                return watch.heardNothing(at: .start + .seconds(second)) != nil
+            }
+        }
+        #expect(told(0..<8) == nil)
+        #expect(hear(&watch, noise) == nil)
+        #expect(told(8..<60) == 18)
+    }
+
     @Test("one that comes and goes is mentioned ever more rarely, and its returns with it")
     func flapping() {
         var watch = MicrophoneWatch(name: "m")

@@ -1,5 +1,6 @@
 import CamPlatform
 import Glibc
+import CamConversion
 import CamPictures
 import TestSupport
 import Testing
@@ -33,7 +34,8 @@ import Containers
     @Test("reads PGM and PNG")
     func pictures() throws {
         let folder = TemporaryFolder()
-        let wanted = MotionMask(size: try #require(PictureSize(2, 1)), levels: [0, 255])
+        let size = try #require(PictureSize(2, 1))
+        let wanted = MotionMask(try #require(GrayPicture(size: size, levels: [0, 255])))
         #expect(try MotionMask(path: try write(Self.png, in: folder)) == wanted)
         #expect(try MotionMask(path: try write(Array("P2 2 1 1 0 1".utf8), in: folder)) == wanted)
     }

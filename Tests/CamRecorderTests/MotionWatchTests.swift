@@ -63,17 +63,21 @@ import Containers
         let control = RecordingControl()
         let watch = MotionWatch(MotionPlan(), control: control)
         let thumbnail = LumaThumbnail(LumaThumbnail.Layout(of: Self.size))
-        #expect(!control.eventLasts(beyond: .start))
-        for number in 0..<120 {
-            Self.draw(Self.walk(number, from: 30), in: thumbnail)
+        var events: [LastingEvent] = []
+        for number in 0..<240 {
+            Self.draw(Self.walk(number, from: number < 120 ? 30 : 150), in: thumbnail)
             watch.take(thumbnail, of: pictures.picture(number))
             watch.look()
-            let lasts = watch.log.content.isMoving
-            #expect(control.eventLasts(beyond: .start + .milliseconds(100) * number) == lasts)
+            let event = control.latestTrigger?.event
+            if let event, event !== events.last { events.append(event) }
+            let lasts = event?.lasts(beyond: .start + .milliseconds(100) * number) ?? false
+            #expect(lasts == watch.log.content.isMoving)
         }
-        // A writer that lags behind still knows that the event lasted.
-        #expect(control.eventLasts(beyond: .start + .seconds(6)))
-        #expect(!control.eventLasts(beyond: .start + .seconds(9)))
+        // A writer that lags behind still knows how long each event lasted.
+        #expect(events.count == 2)
+        #expect(events.map { $0.lasts(beyond: .start + .seconds(6)) } == [true, true])
+        #expect(events.map { $0.lasts(beyond: .start + .seconds(9)) } == [false, true])
+        #expect(events.map { $0.lasts(beyond: .start + .seconds(21)) } == [false, false])
     }
 
     @Test("does not trigger when the camera was away, and ends the event", arguments: [true, false])
@@ -164,7 +168,7 @@ import Containers
         let sink = try SegmentRecorder(
             plan, stream: StreamDescription(codec: .h264, width: 96, height: 60, frameRate: nil),
             open: { (path, _) throws(OutputError) in
-                try FileSink(path: path, overwrite: false, interruption: Interruption()!)
+                try FileSink(path: path, overwrite: false, cancellation: CancellationFlag()!)
             })
         let encoder = ScriptedEncoder()
         encoder.thumbnail = LumaThumbnail(LumaThumbnail.Layout(of: Self.size))
@@ -175,7 +179,7 @@ import Containers
             [.pictures(200)], isLive: false, pictures: try Pictures(size: Self.size))
         let recording = try Recording(
             from: Capturing(RecordingSource(stream)),
-            tracks: [try RecordingTrack(ScriptedProvider([encoder], keyframeInterval: .frames(5)))],
+            session: try CompressionSession([ScriptedProvider([encoder], keyframeInterval: .frames(5))]),
             to: [OutputPlan(sink, ring: EventRing.Plan(before: .seconds(1), after: .seconds(2)))],
             limits: RecordingLimits(), motion: MotionPlan())
         let outcome = recording.finish()

@@ -13,14 +13,15 @@ import CamDelivery
     /// A track with a real encoder, frame by frame.
     final class Bench {
         let scenes: Scenes
+        let session: CompressionSession
         let track: EncodeTrack
         private let provider: CountingProvider
         private let output = RecordingOutput(OutputPlan(ScriptedSink()), measuresLatency: false)
         private(set) var units: [AccessUnit] = []
 
-        init(_ codec: Codec, _ scenes: Scenes, configure: (inout EncoderConfiguration) -> Void) throws {
+        init(_ codec: Codec, _ scenes: Scenes, configure: (inout CompressionProperties) -> Void) throws {
             self.scenes = scenes
-            var configuration = EncoderConfiguration()
+            var configuration = CompressionProperties()
             configuration.codec = codec
             configure(&configuration)
             var request = EncoderRequest()
@@ -28,23 +29,21 @@ import CamDelivery
             provider = CountingProvider(
                 BackendEncoderProvider.providers(
                     request, configurations: [configuration], source: scenes.format)[0])
+            session = try CompressionSession([provider])
             track = EncodeTrack(
-                try RecordingTrack(provider), outputs: [output], clock: ScriptedInterruptibleClock(),
-                watch: CallWatch())
+                session.renditions[0], outputs: [output], clock: ScriptedInterruptibleClock())
         }
 
         /// How many sessions were opened.
         var sessionCount: Int { provider.openings }
 
         func encode(at time: Instant) {
-            let buffer = scenes.next(timestamp: time)
-            if track.prepare(buffer, in: 0) == nil { _ = track.encode(buffer) }
-            track.endPicture(isLost: false)
+            _ = session.encode(scenes.next(timestamp: time))
         }
 
         /// The output and its measurements.
         func finish() -> RecordingOutcome.Rate {
-            track.finish()
+            session.finish()
             while let item = output.items.pop() { if case .unit(let unit) = item { units.append(unit) } }
             let first = units.map(\.timestamp).min() ?? .start, last = units.map(\.timestamp).max() ?? .start
             let seconds = (last - first).inSeconds * Double(units.count) / Double(max(1, units.count - 1))
@@ -138,8 +137,8 @@ import CamDelivery
                 $0.keyframeInterval = .frames(1000)
             }
             for frame in 0..<450 {
-                if frame == 150 { bench.track.changeRate(.average(400_000)) }
-                if frame == 300 { bench.track.changeRate(.maximum(600_000)) }
+                if frame == 150 { bench.session.change(.average(400_000)) }
+                if frame == 300 { bench.session.change(.maximum(600_000)) }
                 bench.encode(at: .start + .seconds(frame) / 30)
             }
             let measured = bench.finish()

@@ -49,7 +49,8 @@ import Containers
     private final class Events: @unchecked Sendable {
         // Safe to share: the events are touched by only the thread that acts as the encode thread.
         private(set) var all: [OutputEvent] = []
-        var add: @Sendable (OutputEvent) -> Void { { self.all.append($0) } }
+        /// What a user reads.
+        var add: @Sendable (OutputEvent) -> Void { { if $0.isWarning { self.all.append($0) } } }
     }
 
     private static let blocked = OutputError(.blocked, output: "scripted")

@@ -20,14 +20,16 @@ import Containers
     ) throws -> Recording {
         try Recording(
             from: Capturing(RecordingSource(stream)),
-            tracks: [try Self.track(encoder, keyframeInterval: keyframeInterval)],
+            session: try Self.session(encoder, keyframeInterval: keyframeInterval),
             to: [OutputPlan(sink)], limits: limits)
     }
 
-    private static func track(
+    static func session(
         _ encoder: any PictureEncoder, _ codec: Codec = .h264, keyframeInterval: KeyframeInterval = .frames(5)
-    ) throws -> RecordingTrack {
-        try RecordingTrack(ScriptedProvider([encoder], codec: codec, keyframeInterval: keyframeInterval))
+    ) throws -> CompressionSession {
+        try CompressionSession([
+            ScriptedProvider([encoder], codec: codec, keyframeInterval: keyframeInterval)
+        ])
     }
 
     @Test("encodes and writes everything, in order")
@@ -69,7 +71,7 @@ import Containers
             [.pictures(7), .wait(isPaused), .pictures(10), .wait(isOver), .pictures(6)], isLive: false)
         let (sink, control) = (ScriptedSink(), RecordingControl())
         let recording = try Recording(
-            from: Capturing(RecordingSource(stream)), tracks: [try Self.track(ScriptedEncoder())],
+            from: Capturing(RecordingSource(stream)), session: try Self.session(ScriptedEncoder()),
             to: [OutputPlan(sink)],
             control: control,
             limits: RecordingLimits())
@@ -111,6 +113,37 @@ import Containers
         #expect(recording.counted.addUp)
     }
 
+    @Test("where a camera returns with another size, the next file has that size")
+    func otherSize() throws {
+        let folder = TemporaryFolder()
+        let path = folder.path("out.h264")
+        var sizes: [Int] = []
+        func open(_ path: String, _ stream: StreamDescription) throws(OutputError) -> any AccessUnitSink {
+            sizes.append(stream.width)
+            return try FileSink(path: path, overwrite: false, cancellation: CancellationFlag()!)
+        }
+        let stream = StreamDescription(codec: .h264, width: 2, height: 2, frameRate: nil)
+        let sink = FileRollover(first: try open(path, stream), path: path, stream: stream, open: open)
+        let larger = try ScriptedStream(
+            [.pictures(20)], isLive: false, pictures: Pictures(size: PictureSize(4, 4)!))
+        var openings: [ScriptedStream?] = [nil, nil, larger]
+        let source = RecordingSource(
+            try ScriptedStream([.pictures(10), .fail(.silent(for: .seconds(2)))], isLive: false),
+            reopen: { _ throws(CaptureError) in
+                guard let stream = openings.removeFirst() else { throw CaptureError(.notFound, device: "a") }
+                return stream
+            }, timeout: nil)
+        let provider = try ScriptedProvider([ScriptedEncoder(), ScriptedEncoder()])
+        let recording = try Recording(
+            from: Capturing(source), session: try CompressionSession([provider]), to: [OutputPlan(sink)],
+            limits: RecordingLimits())
+        let outcome = recording.finish()
+        #expect(outcome.errors.isEmpty)
+        #expect(sizes == [2, 4])
+        #expect(folder.sizes == ["out.h264": 10 * 14, "out-1.h264": 20 * 14])
+        #expect(outcome.outputs[0].segments?.last == folder.path("out-1.h264"))
+    }
+
     @Test("writes a ring's pictures on a trigger, and counts each once")
     func eventRing() throws {
         let folder = TemporaryFolder()
@@ -120,12 +153,12 @@ import Containers
         let sink = try SegmentRecorder(
             plan, stream: StreamDescription(codec: .h264, width: 2, height: 2, frameRate: nil),
             open: { (path, _) throws(OutputError) in
-                try FileSink(path: path, overwrite: false, interruption: Interruption()!)
+                try FileSink(path: path, overwrite: false, cancellation: CancellationFlag()!)
             })
         let (hasHappened, control) = (Gate(), RecordingControl())
         let stream = try ScriptedStream([.pictures(40), .wait(hasHappened), .pictures(60)], isLive: false)
         let recording = try Recording(
-            from: Capturing(RecordingSource(stream)), tracks: [try Self.track(ScriptedEncoder())],
+            from: Capturing(RecordingSource(stream)), session: try Self.session(ScriptedEncoder()),
             to: [OutputPlan(sink, ring: ring)],
             control: control, limits: RecordingLimits())
         try #require(eventually { recording.outputs[0].counters[.passed] >= 40 })
@@ -153,7 +186,7 @@ import Containers
         sink.failures = [3: .diskFull, 4: .writeFailed(errno: EIO), 7: .diskFull]
         let recording = try Recording(
             from: Capturing(RecordingSource(ScriptedStream([.pictures(10)], isLive: false))),
-            tracks: [try Self.track(ScriptedEncoder())],
+            session: try Self.session(ScriptedEncoder()),
             to: [OutputPlan(sink), OutputPlan(other)], limits: RecordingLimits())
         let outcome = recording.finish()
         #expect(outcome.outputs[0].error?.kind == .diskFull)
@@ -175,7 +208,7 @@ import Containers
             from: Capturing(
                 RecordingSource(
                     ScriptedStream([.pictures(10), .wait(isTold), .pictures(10)], isLive: false))),
-            tracks: [try Self.track(ScriptedEncoder())],
+            session: try Self.session(ScriptedEncoder()),
             to: [OutputPlan(sink), OutputPlan(other)], limits: RecordingLimits(),
             report: { event in
                 if case .failed(let error) = event, error.kind == .diskFull { isTold.open() }
@@ -358,7 +391,7 @@ import Containers
         let stream = try TestSource(
             CaptureRequest(size: PictureSize(160, 120), frameRate: FrameRate(25), pixelFormat: .yuyv),
             isPaced: false)
-        var configuration = EncoderConfiguration()
+        var configuration = CompressionProperties()
         configuration.keyframeInterval = .frames(7)
         var request = EncoderRequest()
         request.preference = .software
@@ -381,9 +414,10 @@ import Containers
         let encoders = [ScriptedEncoder(), ScriptedEncoder()]
         let recording = try Recording(
             from: Capturing(RecordingSource(ScriptedStream([.pictures(100)], isLive: false))),
-            tracks: [
-                try Self.track(encoders[0]), Self.track(encoders[1], .hevc, keyframeInterval: .frames(7)),
-            ],
+            session: try CompressionSession([
+                ScriptedProvider([encoders[0]]),
+                ScriptedProvider([encoders[1]], codec: .hevc, keyframeInterval: .frames(7)),
+            ]),
             to: [OutputPlan(sinks[0]), OutputPlan(sinks[1], .hevc), OutputPlan(sinks[2])],
             limits: RecordingLimits())
         #expect(recording.finish().errors == [])
@@ -400,7 +434,7 @@ import Containers
         bad.failures[7] = .diskFull
         let recording = try Recording(
             from: Capturing(RecordingSource(ScriptedStream([.pictures(100)], isLive: false))),
-            tracks: [try Self.track(ScriptedEncoder())],
+            session: try Self.session(ScriptedEncoder()),
             to: [OutputPlan(bad), OutputPlan(good)], limits: RecordingLimits())
         let outcome = recording.finish()
         #expect(outcome.errors == [.output(OutputError(.diskFull, output: "scripted"))])
@@ -420,7 +454,8 @@ import Containers
         let encoders = [ScriptedEncoder(), ScriptedEncoder()]
         let recording = try Recording(
             from: Capturing(RecordingSource(ScriptedStream([.pictures(50)], isLive: false))),
-            tracks: try zip(encoders, Codec.allCases).map { try Self.track($0, $1) },
+            session: try CompressionSession(
+                zip(encoders, Codec.allCases).map { try ScriptedProvider([$0], codec: $1) }),
             to: [OutputPlan(bad), OutputPlan(good, .hevc)],
             limits: RecordingLimits(frames: 40))
         #expect(recording.finish().errors == [.output(OutputError(.diskFull, output: "scripted"))])
@@ -439,7 +474,8 @@ import Containers
         let sinks = [ScriptedSink(), ScriptedSink()]
         let recording = try Recording(
             from: Capturing(RecordingSource(ScriptedStream([.pictures(50)], isLive: false))),
-            tracks: try zip(encoders, Codec.allCases).map { try Self.track($0, $1) },
+            session: try CompressionSession(
+                zip(encoders, Codec.allCases).map { try ScriptedProvider([$0], codec: $1) }),
             to: [OutputPlan(sinks[0]), OutputPlan(sinks[1], .hevc)],
             limits: RecordingLimits())
         #expect(recording.finish().errors == [.encoder(EncoderError(.unsupported("no more")))])
@@ -455,7 +491,8 @@ import Containers
         let sinks = [ScriptedSink(), ScriptedSink()]
         let recording = try Recording(
             from: Capturing(RecordingSource(ScriptedStream([.pictures(10)], isLive: false))),
-            tracks: try zip(encoders, Codec.allCases).map { try Self.track($0, $1) },
+            session: try CompressionSession(
+                zip(encoders, Codec.allCases).map { try ScriptedProvider([$0], codec: $1) }),
             to: [OutputPlan(sinks[0]), OutputPlan(sinks[1], .hevc)],
             limits: RecordingLimits())
         #expect(recording.finish().errors == [])
@@ -483,7 +520,7 @@ import Containers
         var request = EncoderRequest()
         request.preference = .software
         let configurations = Codec.allCases.map { codec in
-            var configuration = EncoderConfiguration()
+            var configuration = CompressionProperties()
             (configuration.codec, configuration.keyframeInterval) = (codec, .frames(7))
             return configuration
         }
@@ -492,7 +529,7 @@ import Containers
         let sinks = [ScriptedSink(), ScriptedSink()]
         let recording = try Recording(
             from: Capturing(RecordingSource(stream)),
-            tracks: try providers.map { try RecordingTrack($0) },
+            session: try CompressionSession(providers),
             to: [OutputPlan(sinks[0]), OutputPlan(sinks[1], .hevc)], limits: RecordingLimits(frames: 20))
         #expect(recording.finish().errors == [])
         for (sink, codec) in zip(sinks, Codec.allCases) {

@@ -14,11 +14,11 @@ import CamStorage
     private final class Events: @unchecked Sendable {
         // Safe to share: accessed with the lock held.
         private let monitor = Monitor()
-        private var list: [SegmentProgramEvent] = []
+        private var list: [ProgramEvent] = []
 
-        var all: [SegmentProgramEvent] { monitor.withLock { list } }
+        var all: [ProgramEvent] { monitor.withLock { list } }
 
-        func add(_ event: SegmentProgramEvent) { monitor.withLock { list.append(event) } }
+        func add(_ event: ProgramEvent) { monitor.withLock { list.append(event) } }
     }
 
     /// Writes a script, and makes it a program unless told otherwise.
@@ -30,9 +30,11 @@ import CamStorage
 
     private func program(
         _ path: String, environment: [String] = ["PATH=/usr/bin:/bin"], isDurable: Bool = false
-    ) throws -> SegmentProgram {
+    ) throws -> ProgramQueue<FinishedFile> {
         let events = events
-        let program = SegmentProgram(path, environment: environment, isDurable: isDurable) {
+        let program = ProgramQueue<FinishedFile>(
+            ProgramLaunch(path, environment: environment, isDurable: isDurable)
+        ) {
             events.add($0)
         }
         return try #require(program)
@@ -45,9 +47,13 @@ import CamStorage
             end: WallTime(seconds: 1_000_000_060) + .milliseconds(500), frames: 1800)
     }
 
-    private func finish(_ program: SegmentProgram) {
+    private func leftOut(_ count: Int, _ program: ProgramQueue<FinishedFile>) -> ProgramEvent {
+        ProgramEvent(program: program.path, subject: .file, kind: .leftOut(count))
+    }
+
+    private func finish(_ program: ProgramQueue<FinishedFile>) {
         program.close()
-        _ = Wake.wait(for: program.ended.descriptor, unless: nil)
+        _ = WaitResult.wait(for: program.ended.descriptor, unless: nil)
     }
 
     /// Up to 64 KiB of a file; nil if there is none.
@@ -155,14 +161,14 @@ import CamStorage
     func hanging() throws {
         mkfifo(folder.path("gate"), 0o600)
         let program = try program(script(#"cd "${0%/*}"; echo x >> log; read line < gate"#))
-        let waiting = SegmentProgram.longestQueue
+        let waiting = ProgramQueue<FinishedFile>.longestQueue
         program.start(for: file("0"))
         program.start(for: file("1"))
         // A program may write before its start is counted.
         try #require(eventually { lines("log").count == 2 && program.counts.started == 2 })
         for number in 2..<waiting + 5 { program.start(for: file("\(number)", exists: false)) }
         #expect(program.counts.leftOut == 3)
-        #expect(events.all == [.leftOut(program: program.path, count: 1)])
+        #expect(events.all == [leftOut(1, program)])
         program.giveUp()
         #expect(program.counts.leftOut == waiting + 3)
         #expect(program.counts.started == 2 && program.counts.failed == 0)
@@ -176,15 +182,15 @@ import CamStorage
         let gate = open(folder.path("gate"), O_RDWR | O_CLOEXEC)
         defer { close(gate) }
         _ = Glibc.write(gate, "x\nx\n", 4)
-        _ = Wake.wait(for: program.ended.descriptor, unless: nil)
+        _ = WaitResult.wait(for: program.ended.descriptor, unless: nil)
         #expect(lines("log").count == 2)
     }
 
     @Test("ends though the system allows no thread for its last files, and leaves these out")
     func noThreads() throws {
         let events = events
-        let made = SegmentProgram(
-            script("exit 0"), environment: [], isDurable: false, report: { events.add($0) },
+        let made = ProgramQueue<FinishedFile>(
+            ProgramLaunch(script("exit 0"), environment: []), report: { events.add($0) },
             startThread: { _ in false })
         let program = try #require(made)
         program.start(for: file("0"))
@@ -192,8 +198,8 @@ import CamStorage
         #expect(!program.ended.isRaised)
         program.close()
         #expect(program.ended.isRaised)
-        #expect(program.counts == SegmentProgram.Counts(started: 0, failed: 0, leftOut: 2))
-        #expect(events.all == [.leftOut(program: program.path, count: 2)])
+        #expect(program.counts == ProgramCounts(started: 0, failed: 0, leftOut: 2))
+        #expect(events.all == [leftOut(2, program)])
     }
 
     @Test("a failure is one line with its cause and the next step")

@@ -25,7 +25,8 @@ import CamControlProtocol
     ) throws -> Recording {
         try Recording(
             from: Capturing(RecordingSource(ScriptedStream(events, isLive: false))),
-            tracks: [RecordingTrack(ScriptedProvider(encoders))], to: [OutputPlan(file), plan(live: live)],
+            session: CompressionSession([ScriptedProvider(encoders)]),
+            to: [OutputPlan(file), plan(live: live)],
             limits: limits)
     }
 
@@ -83,10 +84,9 @@ import CamControlProtocol
         let other = ScriptedSink()
         let recording = try Recording(
             from: Capturing(RecordingSource(ScriptedStream([.pictures(40)], isLive: false))),
-            tracks: [
-                RecordingTrack(ScriptedProvider([alone], codec: .hevc)),
-                RecordingTrack(ScriptedProvider([shared])),
-            ], to: [OutputPlan(file, .hevc), plan(live: live), OutputPlan(other)],
+            session: CompressionSession([
+                ScriptedProvider([alone], codec: .hevc), ScriptedProvider([shared]),
+            ]), to: [OutputPlan(file, .hevc), plan(live: live), OutputPlan(other)],
             limits: RecordingLimits(frames: 12, servesOn: true))
         #expect(recording.finish().errors.isEmpty)
         #expect(alone.kinds.count == 12 && shared.kinds.count == 40)
@@ -125,7 +125,7 @@ import CamControlProtocol
                     ScriptedStream(
                         [.pictures(5), .wait(isPaused), .pictures(15), .wait(isOver), .pictures(5)],
                         isLive: false))),
-            tracks: [RecordingTrack(ScriptedProvider([ScriptedEncoder()]))],
+            session: CompressionSession([ScriptedProvider([ScriptedEncoder()])]),
             to: [OutputPlan(file), plan(live: live)], control: control,
             limits: RecordingLimits(duration: .seconds(1), servesOn: true))
         try #require(eventually { recording.counted[.encoded] >= 5 })
@@ -143,12 +143,13 @@ import CamControlProtocol
     func trigger() throws {
         let recording = try record([.endless], limits: RecordingLimits(frames: 3, servesOn: true))
         try #require(eventually { recording.servesOn })
-        let desk = ControlDesk(
-            recording, since: .now, control: RecordingControl(), stop: try #require(Interruption()),
+        let desk = ControlCommandHandler(
+            recording, since: .now, control: RecordingControl(), stop: try #require(CancellationFlag()),
             abilities: RecordingStatistics.Abilities(trigger: true, encoding: true, controls: false),
             rates: RateBounds(average: nil, maximum: nil, highest: nil),
             controls: LiveControls(CaptureRequest()),
-            doctor: DoctorProgram(path: "/bin/false", arguments: [], environment: []), program: "test")
+            doctor: DoctorProgram(path: "/bin/false", arguments: [], environment: []),
+            snapshots: Snapshot.Form(.jpeg, program: "test"))
         #expect(!desk.reply(to: "trigger").ok)
         #expect(desk.reply(to: "stats").ok)
         recording.stop()

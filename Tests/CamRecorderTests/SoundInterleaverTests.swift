@@ -29,6 +29,7 @@ import CamPlatform
         case .sound(let packet): "s\((packet.timestamp - .start).inMilliseconds)"
         case .stream: "stream"
         case .event: "event"
+        case .keeping: "keeping"
         case .soundEnd: "end of sound"
         }
     }

@@ -1,3 +1,4 @@
+import Encoder
 import Bitstream
 import CamSound
 import TestSupport
@@ -45,7 +46,9 @@ import CamPlatform
         let stream = try ScriptedStream([.pictures(40)], isLive: false)
         return try Recording(
             from: Capturing(RecordingSource(stream)),
-            tracks: [try RecordingTrack(ScriptedProvider([ScriptedEncoder()], keyframeInterval: .frames(5)))],
+            session: try CompressionSession([
+                ScriptedProvider([ScriptedEncoder()], keyframeInterval: .frames(5))
+            ]),
             to: [OutputPlan(sink)], limits: RecordingLimits(), sound: plan
         ).finish()
     }
@@ -60,25 +63,25 @@ import CamPlatform
             return ScriptedMicrophone(readings: 0) { hang.wait() }
         }
         #expect(sink.units.count == 40 && sink.isFinished)
-        #expect(outcome.leavesThread)
+        #expect(outcome.hasHungThread)
         #expect(outcome.sound?.isHeard == false && outcome.sound?.error == nil)
         hang.open()
     }
 
     @Test("a microphone that is gone is reported once and becomes silence")
     func gone() throws {
-        let (sink, events) = (ScriptedSink(), Handover<[SoundEvent]>([]))
+        let (sink, events) = (ScriptedSink(), UncheckedTransfer<[SoundEvent]>([]))
         let outcome = try record(to: sink, report: { events.value.append($0) }) { () throws(SoundError) in
             ScriptedMicrophone(readings: 3) { () throws(SoundError) in throw SoundError(.gone, "scripted") }
         }
-        #expect(sink.units.count == 40 && !outcome.leavesThread)
+        #expect(sink.units.count == 40 && !outcome.hasHungThread)
         #expect(events.value == [.lost(SoundError(.gone, "scripted"))])
         #expect(outcome.sound?.outages == 1 && outcome.sound?.isHeard == true)
     }
 
     @Test("without a microphone there is silence, and it is said once")
     func absent() throws {
-        let (sink, events) = (ScriptedSink(), Handover<[SoundEvent]>([]))
+        let (sink, events) = (ScriptedSink(), UncheckedTransfer<[SoundEvent]>([]))
         let outcome = try record(to: sink, report: { events.value.append($0) }) { () throws(SoundError) in
             throw SoundError(.notFound, "scripted")
         }

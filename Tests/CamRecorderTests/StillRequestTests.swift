@@ -15,7 +15,7 @@ import CamPlatform
     private func take(
         _ request: StillRequest, from show: @escaping @Sendable () -> Void
     ) -> (bytes: [UInt8], sequence: UInt32)? {
-        let isOver = Interruption()!
+        let isOver = CancellationFlag()!
         var thread = WorkerThread { while !isOver.isRaised { show() } }
         defer {
             isOver.raise()
@@ -54,17 +54,17 @@ import CamPlatform
     @Test("a camera that takes long to say its exposure holds nobody up")
     func slowExposure() throws {
         let source = try Marked()
-        let (request, isAsked, isOver) = (StillRequest(), Interruption()!, Interruption()!)
+        let (request, isAsked, isOver) = (StillRequest(), CancellationFlag()!, CancellationFlag()!)
         let shows = WorkerThread {
             while !isOver.isRaised {
                 source.show(to: request) {
                     isAsked.raise()
-                    _ = Wake.wait(for: isOver.descriptor, unless: nil)
+                    _ = WaitResult.wait(for: isOver.descriptor, unless: nil)
                 }
             }
         }
         let takes = WorkerThread { _ = request.take(until: .now + .seconds(3600)) }
-        _ = Wake.wait(for: isAsked.descriptor, unless: nil)
+        _ = WaitResult.wait(for: isAsked.descriptor, unless: nil)
         // Ends the wait while the camera is still being asked.
         request.close()
         takes?.join()
@@ -92,10 +92,10 @@ import CamPlatform
     @Test("a request that runs out of time after its picture was copied keeps no memory")
     func unfinished() throws {
         let source = try Marked()
-        let (request, isOver) = (StillRequest(), Interruption()!)
+        let (request, isOver) = (StillRequest(), CancellationFlag()!)
         let shows = WorkerThread {
             while !isOver.isRaised {
-                source.show(to: request) { _ = Wake.wait(for: isOver.descriptor, unless: nil) }
+                source.show(to: request) { _ = WaitResult.wait(for: isOver.descriptor, unless: nil) }
             }
         }
         #expect(!hasTaken(request, until: .now + .seconds(1)))
@@ -115,10 +115,12 @@ import CamPlatform
         let provider = try ScriptedProvider([ScriptedEncoder()])
         if isLapse { provider.playbackRate = FrameRate(25) }
         let recording = try Recording(
-            from: capturing, tracks: [try RecordingTrack(provider)], to: [OutputPlan(sink)], control: control,
+            from: capturing, session: try CompressionSession([provider]), to: [OutputPlan(sink)],
+            control: control,
             limits: RecordingLimits())
         if !isLapse { control.pause() }
-        let task = SnapshotTask(recording.stills, .jpeg, camera: "a camera", program: "test")
+        let task = SnapshotTask(
+            recording.stills, Snapshot.Form(.jpeg, program: "test"), camera: "a camera")
         let snapshot = try task.take()
         recording.stop()
         #expect(recording.finish().error == nil)
@@ -134,9 +136,9 @@ import CamPlatform
             CaptureRequest(size: PictureSize(320, 240), pixelFormat: .nv12), isPaced: false)
         let recording = try Recording(
             from: Capturing(RecordingSource(source)),
-            tracks: [try RecordingTrack(ScriptedProvider([ScriptedEncoder()]))],
+            session: try CompressionSession([ScriptedProvider([ScriptedEncoder()])]),
             to: [OutputPlan(ScriptedSink())], limits: RecordingLimits())
-        let task = SnapshotTask(recording.stills, .png, camera: "a camera", program: "test")
+        let task = SnapshotTask(recording.stills, Snapshot.Form(.png, program: "test"), camera: "a camera")
         let received = try sentBytes { task.run(sendingTo: $0) { "\($0.bytes ?? 0)" } }
         recording.stop()
         _ = recording.finish()

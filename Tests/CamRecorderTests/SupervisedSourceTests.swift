@@ -1,4 +1,5 @@
 import CamPictures
+import Glibc
 import Testing
 import CamPlatform
 
@@ -18,6 +19,8 @@ import CamPlatform
         var onOpening: () -> Void = {}
         private(set) var openTimes: [Instant] = []
         private(set) var events: [SourceEvent] = []
+        /// Of these, what a user reads.
+        private(set) var told: [SourceEvent] = []
 
         /// Takes pictures until it ends; their numbers and runs.
         func run(
@@ -29,7 +32,11 @@ import CamPlatform
             var source = SupervisedSource(
                 RecordingSource(
                     stream, reopen: canReopen ? { (format) throws(CaptureError) in try self.open() } : nil,
-                    timeout: timeout, report: { self.events.append($0) }),
+                    timeout: timeout,
+                    report: { event, isTold in
+                        self.events.append(event)
+                        if isTold { self.told.append(event) }
+                    }),
                 frames: frames, counters: counters, stop: clock, beginning: beginning)
             defer { source.end() }
             var (sequences, runs) = ([UInt32](), [Int]())
@@ -148,7 +155,7 @@ import CamPlatform
         #expect(error == CaptureError(.lost, device: "scripted"))
         #expect(bench.clock.now == start)
         #expect(bench.openTimes.isEmpty)
-        #expect(bench.events.isEmpty)
+        #expect(bench.told.isEmpty)
     }
 
     @Test("a source that does not start the first time fails")
@@ -161,7 +168,10 @@ import CamPlatform
 
     @Test(
         "a camera that is unplugged before it first starts is waited for",
-        arguments: [CaptureError.Kind.lost, .notFound, .systemCallFailed("VIDIOC_STREAMON", errno: 71)])
+        arguments: [
+            CaptureError.Kind.lost, .notFound, .systemCallFailed("VIDIOC_STREAMON", errno: EPROTO),
+            .systemCallFailed("VIDIOC_STREAMON", errno: EIO),
+        ])
     func goneAtFirstStart(kind: CaptureError.Kind) throws {
         let stream = try ScriptedStream([.picture])
         stream.startFailure = kind
@@ -172,7 +182,7 @@ import CamPlatform
         #expect(sequences == [0, 1])
         #expect(runs == [1, 1])
         #expect(stream.isReleased)
-        #expect(bench.events.count == 2, "that it waits, and that the camera is there")
+        #expect(bench.told.count == 2, "that it waits, and that the camera is there")
     }
 
     @Test("a camera that is unplugged before it first starts is waited for no longer than others")
@@ -192,6 +202,20 @@ import CamPlatform
         stream.startFailure = .lost
         let (sequences, _, error) = stopped.run(stream)
         #expect(sequences.isEmpty && error == nil)
+    }
+
+    @Test("the recording's duration ends the wait for a camera that never delivers, with the reason")
+    func durationWithoutPictures() throws {
+        let streamOn = CaptureError.Kind.systemCallFailed("VIDIOC_STREAMON", errno: EIO)
+        for kind in [streamOn, .silent(for: .seconds(5))] {
+            let bench = Bench()
+            let stream = try ScriptedStream([.fail(kind)])
+            if kind == streamOn { stream.startFailure = kind }
+            let start = bench.clock.now
+            let (sequences, _, error) = bench.run(stream, duration: .seconds(25))
+            #expect(sequences.isEmpty && error?.kind == kind)
+            #expect(bench.clock.now == start + .seconds(25))
+        }
     }
 
     @Test("a camera that streams again but never delivers was away until the end")
@@ -329,10 +353,17 @@ import CamPlatform
         _ = bench.run(try ScriptedStream([.pictures(3), .fail(.lost)]), timeout: .seconds(30))
         // The first stream's last picture is of 0.2 s, the second's first of 10 s.
         #expect(
-            bench.events == [
+            bench.told == [
                 .waiting(lost, timeout: .seconds(30)),
                 .resumed(lost, device: "scripted", after: .milliseconds(9800), suppressed: 0),
             ], "the second outage follows too soon to be told")
+        let silent = CaptureError(.silent(for: .seconds(2)), device: "scripted")
+        #expect(
+            bench.events.suffix(2) == [
+                .failed(silent),
+                .resumed(silent, device: "scripted", after: .milliseconds(100), suppressed: 0),
+            ], "but programs learn of each")
+        #expect(bench.events.first == .failed(lost), "and of a failure at once")
         #expect(bench.counters[.millisecondsLost] == 9800 + 100)
         #expect(bench.counters[.sourceRestarts] == 2)
     }

@@ -21,8 +21,8 @@ import CamStorage
         let capturing = Capturing(
             RecordingSource(try ScriptedStream(events, isLive: false)), every: interval)
         let recording = try Recording(
-            from: capturing, tracks: [try RecordingTrack(provider, segments: segments)],
-            to: [OutputPlan(sink)], limits: limits)
+            from: capturing, session: try CompressionSession([provider]),
+            to: [OutputPlan(sink)], segments: segments, limits: limits)
         return (recording, recording.finish())
     }
 
@@ -94,7 +94,7 @@ import CamStorage
         isReady.wait()
         let provider = try ScriptedProvider([ScriptedEncoder()])
         let recording = try Recording(
-            from: capturing, tracks: [try RecordingTrack(provider)], to: [OutputPlan(sink)],
+            from: capturing, session: try CompressionSession([provider]), to: [OutputPlan(sink)],
             limits: RecordingLimits())
         hasBegun.open()
         #expect(recording.finish().error == nil)

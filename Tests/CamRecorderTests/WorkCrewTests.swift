@@ -35,7 +35,7 @@ import CamPlatform
                 while !isOver(), Instant.now < deadline { monitor.wait(until: deadline) }
             }
         }
-        let caller = Handover(pthread_self())
+        let caller = UncheckedTransfer(pthread_self())
         let crew = WorkCrew<Meeting>(helpers: 1) { meeting, _ in
             let isHelper = pthread_equal(pthread_self(), caller.value) == 0
             meeting.monitor.withLock {

@@ -11,10 +11,10 @@ import CamPlatform
         let name = "counting"
         let format = SoundFormat(rate: 48_000, channels: 1)
         let overruns = 0
-        private let closed: Interruption
+        private let closed: CancellationFlag
         private var next: Int16 = 0
 
-        init(closed: Interruption) { self.closed = closed }
+        init(closed: CancellationFlag) { self.closed = closed }
 
         deinit { closed.raise() }
 
@@ -27,7 +27,7 @@ import CamPlatform
 
     @Test("samples arrive in order, and what nobody takes is bounded: the latest stay")
     func order() throws {
-        let closed = try #require(Interruption())
+        let closed = try #require(CancellationFlag())
         let reader = try #require(MicrophoneReader { Counting(closed: closed) })
         let format = reader.firstFormat(until: .now + .seconds(20))
         #expect(try format?.get() == SoundFormat(rate: 48_000, channels: 1))
@@ -54,12 +54,16 @@ import CamPlatform
 
     @Test("one that opens when it is no longer wanted is closed at once")
     func late() throws {
-        let (go, closed) = (try #require(Interruption()), try #require(Interruption()))
+        let (go, closed) = (try #require(CancellationFlag()), try #require(CancellationFlag()))
+        let isOpening = try #require(CancellationFlag())
         let reader = try #require(
             MicrophoneReader {
+                isOpening.raise()
                 _ = go.wait()
                 return Counting(closed: closed)
             })
+        // A thread that has not begun when it is stopped opens nothing.
+        _ = isOpening.wait(until: .now + .seconds(20))
         #expect(reader.firstFormat(until: .now + .milliseconds(20)) == nil)
         #expect(!reader.stop(patience: .milliseconds(20)))
         go.raise()

@@ -26,6 +26,22 @@ struct AttemptLimitTests {
         #expect(admitted(10, at: start + .hours(1)) == 5)
     }
 
+    @Test("a failed login names the address, and the user without anything that could end the line")
+    func line() {
+        func line(_ user: String, _ address: String = "192.0.2.7:4711") -> String {
+            FailedLogin.line(user: user, client: ClientAddress(address))
+        }
+        #expect(line("maria") == #"login failed: from 192.0.2.7, user "maria""#)
+        #expect(line("a", "2001:db8::7").hasPrefix("login failed: from 2001:db8::7, "))
+        #expect(line("a", "::ffff:192.0.2.9").hasPrefix("login failed: from 192.0.2.9, "))
+        #expect(
+            line("a", "x\nlogin failed: from 192.0.2.1").hasPrefix("login failed: from an unknown address, "))
+        #expect(
+            line("a\"\\\nä: from 192.0.2.1")
+                == #"login failed: from 192.0.2.7, user "a\u{22}\u{5c}\u{a}\u{e4}: from 192.0.2.1""#)
+        #expect(line(String(repeating: "x", count: 5000)).utf8.count < 120)
+    }
+
     @Test("all addresses together have twenty, then one in five seconds")
     mutating func all() {
         var admitted = 0

@@ -8,7 +8,7 @@ struct CameraSourceTests {
     private let folder = TemporaryFolder()
 
     private func cameras() -> [String] {
-        CameraSource.settings(folder: folder.path(".")).cameras().map { "\($0.name) \($0.address)" }
+        CameraSource.settings(folder: folder.path(".")).find().cameras.map { "\($0.name) \($0.address)" }
     }
 
     @Test("those that listen, by name")
@@ -29,7 +29,7 @@ struct CameraSourceTests {
         folder.write("a.conf", "listen = unix:/live\ncontrol-socket = /run/camrec/a/control,mode=660\n")
         folder.write("b.conf", "listen = 9982\ncontrol-socket = control\n")
         folder.write("c.conf", "listen = 9983\n")
-        let cameras = CameraSource.settings(folder: folder.path(".")).cameras()
+        let cameras = CameraSource.settings(folder: folder.path(".")).find().cameras
         #expect(cameras.map(\.control) == ["/run/camrec/a/control", "/var/lib/camrec/b/control", nil])
     }
 
@@ -47,5 +47,19 @@ struct CameraSourceTests {
     }
 
     @Test("a folder that is not there has none")
-    func missing() { #expect(CameraSource.settings(folder: folder.path("none")).cameras().isEmpty) }
+    func missing() {
+        let found = CameraSource.settings(folder: folder.path("none")).find()
+        #expect(found.cameras.isEmpty)
+        #expect(found.emptiness?.contains("/none: No such file or directory; start camweb with") == true)
+    }
+
+    @Test("why there are none names the folder")
+    func empty() {
+        let source = CameraSource.settings(folder: folder.path)
+        #expect(
+            source.find().emptiness
+                == "none yet; add listen = unix:/run/camrec/NAME/live,mode=660 to \(folder.path)/NAME.conf")
+        folder.write("silent.conf", "output = a.mkv\n")
+        #expect(source.find().emptiness?.hasPrefix("none of the 1 settings offers a raw stream; add") == true)
+    }
 }

@@ -12,6 +12,9 @@ struct CameraTests {
             ("unix:/run/camrec/door/live", "door", "unix:/run/camrec/door/live"),
             ("unix:garden.socket", "garden.socket", "unix:garden.socket"),
             ("unix:/live", "live", "unix:/live"),
+            ("unix:./live", "live", "unix:./live"),
+            ("unix:../door/live", "door", "unix:../door/live"),
+            ("unix:/run/door/../live", "door", "unix:/run/door/../live"),
             ("front door=tcp://camera:1", "front door", "tcp://camera:1"),
             ("door=unix:/a=b", "door", "unix:/a=b"),
         ])
@@ -35,7 +38,8 @@ struct CameraTests {
     @Test(
         "anything else is refused",
         arguments: [
-            "", "door", "unix:/run/door/live,mode=660", "unix:/a,ctrl=/b", "unix:/a,control-socket=/b",
+            "", "door", ".=tcp://1", "..=tcp://1", "unix:/run/door/live,mode=660", "unix:/a,ctrl=/b",
+            "unix:/a,control-socket=/b",
             "a=unix:/a,controls=/b", "tcp://",
             "tcp://127.0.0.1:0", "tcp://a b",
             "http://127.0.0.1:9982", "unix:",

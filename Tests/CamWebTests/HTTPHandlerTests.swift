@@ -12,16 +12,20 @@ struct HTTPHandlerTests {
 
     init() throws { channel = try Self.connection(AccessRules()) }
 
-    private static func connection(_ rules: AccessRules) throws -> EmbeddedChannel {
+    private static func connection(
+        _ rules: AccessRules, at placement: Placement = Placement()
+    ) throws -> EmbeddedChannel {
         let loop = EmbeddedEventLoop()
         let cameras = CameraList(.given([]), on: loop, report: { _ in }) { (camera) throws(NetworkError) in
             throw NetworkError(.badPath, address: camera.name)
         }
-        let access = AccessDesk(rules, on: loop, report: { _ in })
-        let desk = RequestDesk(
-            policy: RequestPolicy(hosts: []), cameras: cameras, access: access,
-            workers: RecordingWorkers(scratchFolder: "/tmp"), metrics: MetricsDesk(on: loop))
-        let channel = EmbeddedChannel(handler: HTTPHandler(desk), loop: loop)
+        let access = Authenticator(rules, at: placement, on: loop, warn: { _ in })
+        let desk = RequestRouter(
+            policy: RequestPolicy(hosts: []), placement: placement, cameras: cameras, access: access,
+            workers: RecordingWorkers(scratchFolder: "/tmp"), metrics: MetricsCollector(on: loop),
+            storage: StorageCollector(on: loop))
+        let channel = EmbeddedChannel(
+            handler: HTTPHandler(desk, ConnectionLimit(256, idle: 32, on: loop)), loop: loop)
         try channel.connect(to: .init(ipAddress: "127.0.0.1", port: 1)).wait()
         return channel
     }
@@ -42,7 +46,10 @@ struct HTTPHandlerTests {
         return (head, body)
     }
 
-    private func send(_ method: HTTPMethod = .GET, _ uri: String, close: Bool = false) throws {
+    private func send(
+        _ method: HTTPMethod = .GET, _ uri: String, close: Bool = false, on other: EmbeddedChannel? = nil
+    ) throws {
+        let channel = other ?? channel
         var headers = HTTPHeaders([("Host", "localhost:8080")])
         if close { headers.add(name: "Connection", value: "close") }
         let head = HTTPRequestHead(version: .http1_1, method: method, uri: uri, headers: headers)
@@ -106,6 +113,56 @@ struct HTTPHandlerTests {
         // There is no such camera.
         #expect(answer.status == (isAllowed ? .notFound : .forbidden))
         #expect(body.contains("--allow-changes") != isAllowed)
+    }
+
+    @Test("under a base, everything is there and nothing elsewhere")
+    func base() throws {
+        var placement = Placement()
+        placement.base = try #require(BasePath("/a/cams/"))
+        let channel = try Self.connection(AccessRules(), at: placement)
+        func answer(_ path: String) throws -> HTTPResponseHead? {
+            try send(.GET, path, on: channel)
+            return try response(on: channel)?.head
+        }
+        for path in ["/a/cams/", "/a/cams/page.css", "/a/cams/cameras.json", "/a/cams/manifest.webmanifest"] {
+            #expect(try answer(path)?.status == .ok, "\(path)")
+        }
+        for path in ["/a/cams", "/a/cams?x", "/a/cams/login", "/a/cams/logout"] {
+            #expect(try answer(path)?.headers["location"] == ["/a/cams/"], "\(path)")
+        }
+        for path in [
+            "/", "/page.css", "/cameras.json", "/a/", "/a/camsx/", "/a/cams//", "/a/Cams/", "/a/%63ams/", "*",
+            "/a/cams/../cams/", "//a/cams/",
+        ] { #expect(try answer(path)?.status == .notFound, "\(path)") }
+    }
+
+    @Test("only the page can be embedded, and only by pages of the given origins")
+    func ancestors() throws {
+        var placement = Placement()
+        placement.ancestors = [
+            try #require(FrameAncestor("self")), try #require(FrameAncestor("https://home.example.org")),
+        ]
+        let channel = try Self.connection(AccessRules(), at: placement)
+        func policy(_ path: String) throws -> String {
+            try send(.GET, path, on: channel)
+            let headers = try #require(try response(on: channel)).head.headers
+            #expect(headers["x-frame-options"].isEmpty)
+            return try #require(headers["content-security-policy"].first)
+        }
+        #expect(try policy("/").contains("; frame-ancestors 'self' https://home.example.org; "))
+        #expect(try policy("/cameras.json").contains("; frame-ancestors 'none'; "))
+        #expect(try policy("/nothing").contains("; frame-ancestors 'none'; "))
+    }
+
+    @Test("the manifest of the web app, which a stranger gets, too")
+    func manifest() throws {
+        var rules = AccessRules()
+        rules.passwords = PasswordFile()
+        let channel = try Self.connection(rules)
+        try send(.GET, "/manifest.webmanifest", on: channel)
+        let (head, body) = try #require(try response(on: channel))
+        #expect(head.status == .ok && head.headers["content-type"] == ["application/manifest+json"])
+        #expect(body.contains("\"start_url\": \"./\"") && body.contains("\"display\": \"standalone\""))
     }
 
     @Test("a body is refused, and its connection closed")

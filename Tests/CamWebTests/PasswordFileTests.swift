@@ -57,7 +57,9 @@ struct PasswordFileTests {
         arguments: [
             "maria", "maria:", ":\(PasswordFileTests.hash)", "ma ria:\(PasswordFileTests.hash)",
             "maria:$1$a$b",
-            "maria:plain", "maria:\(PasswordFileTests.hash):x", "maria:$y$j75$only",
+            "maria:plain", "maria:\(PasswordFileTests.hash):viewer:", "maria:$y$j75$only", "maria:viewer",
+            "maria:viewer:\(PasswordFileTests.hash)", "::", "maria::viewer",
+            ":\(PasswordFileTests.hash):viewer",
             "maria:\(PasswordFileTests.hash)\nmaria:\(PasswordFileTests.hash)",
             "maria:$y$a$b$" + String(repeating: "c", count: 500),
         ])
@@ -66,6 +68,54 @@ struct PasswordFileTests {
             Issue.record("\(text) is accepted")
             return
         }
+    }
+
+    @Test("a role is viewer or admin; a line without a role has none")
+    func roles() throws {
+        let text = "a:\(Self.hash)\nb:\(Self.hash):viewer\nc:\(Self.hash):admin\n"
+        let passwords = try PasswordFile(Array(text.utf8), path: "users")
+        #expect(passwords["a"]?.role == nil && passwords["a"] != nil)
+        #expect(passwords["b"]?.role == .viewer)
+        #expect(passwords["c"]?.role == .admin)
+        #expect(passwords["d"] == nil)
+    }
+
+    @Test(
+        "an unknown role is refused, with its line",
+        arguments: ["", "Viewer", "viewer ", " admin", "root", "admin\r", "viewer,admin", "\u{202E}admin"])
+    func unknownRole(role: String) {
+        let path = folder.path("password")
+        #expect(failure("a:\(Self.hash)\nmaria:\(Self.hash):\(role)\n") == .unknownRole(path: path, line: 2))
+    }
+
+    @Test("another password keeps the role, unless one is given")
+    func sameRole() throws {
+        let path = folder.path("new")
+        var passwords = PasswordFile()
+        passwords.set(try #require(PasswordHash(of: "correct horse")), for: "guest", role: .viewer)
+        passwords.set(try #require(PasswordHash(of: "another horse")), for: "guest")
+        try passwords.write(to: path)
+        #expect(try PasswordFile(path: path)["guest"]?.role == .viewer)
+        passwords.set(try #require(PasswordHash(of: "another horse")), for: "guest", role: .admin)
+        try passwords.write(to: path)
+        #expect(try PasswordFile(path: path)["guest"]?.role == .admin)
+    }
+
+    @Test("a file that is followed: each change is seen once, and what cannot be used says why")
+    func watch() throws {
+        let path = folder.path("password")
+        #expect(failure("maria:\(Self.hash)\n") == nil)
+        let first = try PasswordFile(path: path)
+        var watch = PasswordWatch(path, first)
+        #expect(watch.look() == nil)
+        folder.write("password", "maria:\(Self.hash):viewer\n")
+        #expect(try watch.look()?.get()["maria"]?.role == .viewer)
+        #expect(watch.look() == nil)
+        folder.write("password", "")
+        #expect(watch.look() == .failure(.empty(path: path)))
+        #expect(watch.look() == nil)
+        folder.write("password", "maria:\(Self.hash)\n")
+        #expect(watch.look() == .success(first))
     }
 
     @Test("no file, no users, too many, too much")

@@ -17,19 +17,24 @@ struct RecorderLinkTests {
 
         private let number: Int
         private let answers: Bool
+        private let refuses: Bool
 
-        init(_ number: Int, answers: Bool) { (self.number, self.answers) = (number, answers) }
+        init(_ number: Int, answers: Bool, refuses: Bool) {
+            (self.number, self.answers, self.refuses) = (number, answers, refuses)
+        }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             guard answers else { return }
-            let answer = ByteBuffer(string: "{\"ok\":true,\"number\":\(number)}\n")
+            let answer = ByteBuffer(
+                string: refuses
+                    ? "{\"ok\":false,\"error\":\"\(number)\"}\n" : "{\"ok\":true,\"number\":\(number)}\n")
             context.writeAndFlush(wrapOutboundOut(answer), promise: nil)
         }
     }
 
     /// Lets a link ask a recorder, on the link's event loop.
     private func asking<Result: Sendable>(
-        answers: Bool = true,
+        answers: Bool = true, refuses: Bool = false,
         _ ask: @escaping @Sendable (RecorderLink) -> [EventLoopFuture<ControlRequest.Answer>],
         _ conclude: @escaping @Sendable ([Swift.Result<ControlRequest.Answer, any Error>]) -> Result
     ) async throws -> Result {
@@ -39,7 +44,8 @@ struct RecorderLinkTests {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     count.value += 1
-                    try channel.pipeline.syncOperations.addHandler(Recorder(count.value, answers: answers))
+                    try channel.pipeline.syncOperations.addHandler(
+                        Recorder(count.value, answers: answers, refuses: refuses))
                 }
             }
             .bind(unixDomainSocketPath: path).get()
@@ -60,6 +66,31 @@ struct RecorderLinkTests {
         #expect(lines.count == 22)
         #expect(Set(lines[..<20]).count == 1)
         #expect(Set(lines[19...]).count == 3)
+    }
+
+    @Test(
+        "of a second's requests for a picture, the recorder sees one, whatever it answers",
+        arguments: [false, true])
+    func pictures(refuses: Bool) async throws {
+        let numbers = try await asking(refuses: refuses) { link in
+            let begin = NIODeadline.now()
+            let first = link.ask(.snapshot, at: begin)
+            let answered = first.map { _ in }.recover { _ in }
+            let later = (0..<20).map { _ in
+                answered.flatMap { link.ask(.snapshot, at: begin + .milliseconds(999)) }
+            }
+            let next = answered.flatMap { link.ask(.snapshot, at: .now() + .seconds(2)) }
+            return [first] + later + [next]
+        } _: { results in
+            results.map { result -> String in
+                switch result {
+                case .success(let answer): String(buffer: answer.line)
+                case .failure(let error): (error as? ControlRequest.Failure)?.reason ?? "\(error)"
+                }
+            }
+        }
+        #expect(Set(numbers[..<21]).count == 1)
+        #expect(numbers[21] != numbers[0])
     }
 
     @Test("a recorder that does not answer is not asked without end")

@@ -10,6 +10,7 @@ struct RecorderTargetTests {
         #expect(Route("/cameras/door/stats.json") == .recorder(camera: "door", .statistics))
         #expect(Route("/cameras/front%20door/controls.json") == .recorder(camera: "front door", .controls))
         #expect(Route("/cameras/door/doctor.json?x=1") == .recorder(camera: "door", .findings))
+        #expect(Route("/cameras/door/kept.json") == .recorder(camera: "door", .kept))
         #expect(Route("/cameras/door/snapshot.jpg") == .recorder(camera: "door", .snapshot))
         #expect(Route("/cameras/door/command") == .recorder(camera: "door", .command))
         #expect(Route("/metrics") == .metrics)
@@ -33,9 +34,31 @@ struct RecorderTargetTests {
 
 @Suite("what the page may change")
 struct RecorderCommandTests {
-    private func line(_ form: String) -> String? {
-        FormBody(form.utf8).flatMap(RecorderCommand.init)?.line
+    private func command(_ form: String) -> RecorderCommand? {
+        FormBody(form.utf8).flatMap { RecorderCommand($0) { $0.contains("..") ? nil : "/rec/\($0)" } }
     }
+
+    private func line(_ form: String) -> String? { command(form)?.line }
+
+    @Test("a recording to keep or to release, or a range of them, and what to type if no recorder runs")
+    func keeping() {
+        #expect(line("command=keep&first=2026/a.mkv") == "keep /rec/2026/a.mkv")
+        #expect(line("command=release&first=a%20b.mkv&last=c.mkv") == "release /rec/a b.mkv\t/rec/c.mkv")
+        #expect(command("command=keep&first=a.mkv")?.substitute == "camrec keep /rec/a.mkv")
+        #expect(
+            command("command=release&first=a%27b.mkv&last=c.mkv")?.substitute
+                == "camrec keep --release --to /rec/c.mkv '/rec/a'\\''b.mkv'")
+        #expect(command("command=pause")?.substitute == nil)
+    }
+
+    @Test(
+        "a name that no recording can have, or too long a line, is refused",
+        arguments: [
+            "command=keep", "command=keep&last=a.mkv", "command=keep&first=../a.mkv", "command=kept",
+            "command=release&first=a.mkv&last=../b.mkv",
+            "command=keep&first=" + String(repeating: "a", count: 1000),
+        ])
+    func keepingRefused(form: String) { #expect(line(form) == nil) }
 
     @Test(
         "each command of the page",

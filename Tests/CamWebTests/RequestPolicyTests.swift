@@ -9,8 +9,10 @@ struct RequestPolicyTests {
 
     /// - Returns: the refusal; nil if there is none.
     private func refusal(
-        _ headers: [(String, String)], method: HTTPMethod = .GET, isWebSocket: Bool = false
+        _ headers: [(String, String)], method: HTTPMethod = .GET, isWebSocket: Bool = false,
+        by policy: RequestPolicy? = nil
     ) -> Refusal? {
+        let policy = policy ?? self.policy
         let head = HTTPRequestHead(version: .http1_1, method: method, uri: "/", headers: HTTPHeaders(headers))
         do throws(Refusal) {
             _ = try policy.check(head, isWebSocket: isWebSocket)
@@ -70,6 +72,24 @@ struct RequestPolicyTests {
         let frame = [host, ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate")]
         #expect(refusal(frame + [("Sec-Fetch-Dest", "document")]) == nil)
         #expect(refusal(frame + [("Sec-Fetch-Dest", "iframe")]) == .otherOrigin)
+    }
+
+    @Test("a frame is for pages of the same site, if any may embed the page")
+    func frames() {
+        let policy = RequestPolicy(hosts: [], isEmbeddable: true)
+        func refusal(_ site: String, _ target: String, mode: String = "navigate") -> Refusal? {
+            self.refusal(
+                [
+                    ("Host", "localhost:8080"), ("Sec-Fetch-Site", site), ("Sec-Fetch-Mode", mode),
+                    ("Sec-Fetch-Dest", target),
+                ], by: policy)
+        }
+        #expect(refusal("same-site", "iframe") == nil)
+        #expect(refusal("cross-site", "iframe") == .otherOrigin)
+        #expect(refusal("same-site", "iframe", mode: "no-cors") == .otherOrigin)
+        for target in ["object", "embed", "script", "image", "empty"] {
+            #expect(refusal("same-site", target) == .otherOrigin, "\(target)")
+        }
     }
 
     @Test("only GET and HEAD, without a body")

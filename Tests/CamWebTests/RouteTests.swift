@@ -9,6 +9,7 @@ struct RouteTests {
         #expect(Route("/") == .page(.document))
         #expect(Route("/?x=1") == .page(.document))
         #expect(Route("/page.css") == .page(.style))
+        #expect(Route("/manifest.webmanifest") == .page(.manifest))
         #expect(Route("/cameras.json") == .cameras)
         #expect(Route("/live/front%20door") == .live(camera: "front door"))
         #expect(Route("/live/127.0.0.1:9982") == .live(camera: "127.0.0.1:9982"))

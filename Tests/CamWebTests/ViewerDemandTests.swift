@@ -32,15 +32,17 @@ struct ViewerDemandTests {
         demand.viewerJoined(.mp4)
         demand.viewerJoined(.mp4)
         demand.viewerLeft(.mp4)
-        #expect(LiveForm.allCases.map(demand.isWanted) == [true, true, false])
+        #expect(LiveForm.allCases.map(demand.isWanted) == [true, false, true, false])
         demand.viewerLeft(.mp4)
-        #expect(LiveForm.allCases.map(demand.isWanted) == [true, false, false])
+        #expect(LiveForm.allCases.map(demand.isWanted) == [true, false, false, false])
     }
 
     @Test("a viewer that leaves wakes the reader")
     func wakes() throws {
         let demand = try ViewerDemand(linger: .seconds(5))
-        func wake() -> Wake { Wake.wait(for: demand.descriptor, unless: nil, until: .distantPast) }
+        func wake() -> WaitResult {
+            WaitResult.wait(for: demand.descriptor, unless: nil, until: .distantPast)
+        }
         demand.viewerJoined(.messages)
         #expect(wake() == .due)
         demand.viewerLeft(.messages)

@@ -10,7 +10,7 @@ import CamPlatform
     private let start = Instant.now
 
     init() throws {
-        sound = LiveSound(with: try Presentation(interruption: try #require(Interruption())))
+        sound = LiveSound(with: try Presentation(cancellation: try #require(CancellationFlag())))
         sound.begin(
             SoundDescription(
                 codec: .opus, format: SoundFormat(rate: 48_000, channels: 2), configuration: [],

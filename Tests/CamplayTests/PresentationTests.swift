@@ -9,12 +9,12 @@ import CamPlatform
 
 /// How pictures reach the thread that shows them.
 @Suite(.hangGuard) struct PresentationTests {
-    private let interruption: Interruption
+    private let cancellation: CancellationFlag
     private let presentation: Presentation
 
     init() throws {
-        interruption = try #require(Interruption())
-        presentation = try Presentation(interruption: interruption)
+        cancellation = try #require(CancellationFlag())
+        presentation = try Presentation(cancellation: cancellation)
     }
 
     /// Passes on a picture that consists of its number only.
@@ -100,7 +100,7 @@ import CamPlatform
         "pictures that wait at the end are still shown, unless the viewer has quit", arguments: [false, true])
     func waitingAtEnd(quits: Bool) throws {
         for quitsFirst in [true, false] {
-            let presentation = try Presentation(interruption: try #require(Interruption()))
+            let presentation = try Presentation(cancellation: try #require(CancellationFlag()))
             let frame = try #require(av_frame_alloc())
             let moment = Instant.now + .seconds(3_000_000_000)
             presentation.show(DecodedPicture(taking: frame), at: nil, notBefore: moment, StreamTotals())
@@ -113,7 +113,7 @@ import CamPlatform
 
     @Test("a jump ends the wait for a picture, hides it, and is taken once")
     func jump() throws {
-        let presentation = try Presentation(interruption: interruption, isSeekable: true)
+        let presentation = try Presentation(cancellation: cancellation, isSeekable: true)
         func show(_ number: Int64, at due: Duration) throws {
             let frame = try #require(av_frame_alloc())
             frame.pointee.pts = number
@@ -138,7 +138,7 @@ import CamPlatform
 
     @Test("a jump during a pause shows one picture")
     func jumpInPause() throws {
-        let presentation = try Presentation(interruption: interruption, isSeekable: true)
+        let presentation = try Presentation(cancellation: cancellation, isSeekable: true)
         func show(_ number: Int64) throws -> Int? {
             let frame = try #require(av_frame_alloc())
             frame.pointee.pts = number

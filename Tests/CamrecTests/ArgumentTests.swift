@@ -39,7 +39,12 @@ import Testing
         #expect(problem.hasPrefix("argument 1, 'c?.', is not UTF-8; "))
     }
 
-    private func unknown(_ words: String...) -> String? { UnknownOption.mistake(in: CommandLineWords(words)) }
+    private func unknown(_ words: String...) -> String? { unknown(words) }
+
+    private func unknown(_ words: [String]) -> String? {
+        let given = CommandLineWords(words)
+        return given.unknownOption.mistake(in: given.words)
+    }
 
     @Test(
         "answers an unknown option with what to type",
@@ -74,7 +79,7 @@ import Testing
         let names = RecordCommand.longOptions
         #expect(names.count > 40)
         let words = names.map { "--\($0)=1" } + ["-", "-h", "--help", "--", "-x"]
-        #expect(UnknownOption.mistake(in: CommandLineWords(words)) == nil)
+        #expect(unknown(words) == nil)
     }
 
     @Test(
@@ -123,7 +128,8 @@ import Testing
     @Test(
         "answers an unreadable value with what it must be",
         arguments: [
-            ("--duration", "1d", "24h"), ("--codec", "h265", "hevc for H.265"), ("--size", "640", "1280x720"),
+            ("--duration", "1w", "1h30m"), ("--codec", "h266", "hevc for H.265"),
+            ("--size", "640", "1280x720"),
             ("--fps", "x", "29.97"), ("--wait", "soon", "forever"), ("--keyframe-interval", "0", "50,2s"),
             ("--segment", "x", "1000f"), ("--keep", "x", "7d"), ("--min-free", "x", "10%"),
             ("--level", "9.9", "or auto"), ("--format", "toolong", "FourCC"),

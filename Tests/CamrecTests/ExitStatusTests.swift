@@ -59,7 +59,8 @@ import Containers
 
     private static let inputs: [(InputError.Kind, Int32)] = [
         (.contradiction("--codec"), 64), (.notAFile, 65), (.malformed("no start code"), 65),
-        (.notOpened(errno: ENOENT), 66), (.noContainerLibrary(name: "libavformat", reason: ""), 69),
+        (.notOpened(errno: ENOENT), 66), (.notOpened(errno: EMFILE), 74),
+        (.noContainerLibrary(name: "libavformat", reason: ""), 69),
         (.readFailed(errno: EIO), 74), (.shrunk, 74), (.interrupted, 74), (.notOpened(errno: EACCES), 77),
     ]
 

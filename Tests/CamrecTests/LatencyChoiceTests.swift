@@ -5,7 +5,7 @@ import Testing
 
 /// Whether anybody waits for a frame, and what an encoder may therefore do.
 @Suite struct LatencyChoiceTests {
-    private func configuration(_ words: [String]) throws -> EncoderConfiguration {
+    private func configuration(_ words: [String]) throws -> CompressionProperties {
         try #require(try RecordCommand.parse(words).configurations.first)
     }
 

@@ -34,6 +34,8 @@ import Testing
         "restore-controls": Sample("--restore-controls", needs: "--control=brightness=1"),
         "crop": Sample("--crop=160x120+2+4"), "rotate": Sample("--rotate=90"), "flip": Sample("--flip=h"),
         "scale": Sample("--scale=160x120"), "scale:large": Sample("--scale=3840x2160"),
+        "privacy": Sample("--privacy=64x64+8+8"), "privacy-mask": Sample("--privacy-mask=m.pgm"),
+        "privacy-fill": Sample("--privacy-fill=mosaic", needs: "--privacy=64x64+8+8"),
         "overlay": Sample("--overlay=%F %T"),
         "overlay-place": Sample("--overlay-place=bottom", needs: "--overlay=%T"),
         "overlay-size": Sample("--overlay-size=40", needs: "--overlay=%T"),
@@ -73,6 +75,7 @@ import Testing
         "max-frame-delay:short": Sample("--max-frame-delay=1"),
         "latency": Sample("--latency=quality"), "color-range": Sample("--color-range=full"),
         "color-matrix": Sample("--color-matrix=bt709"), "slices": Sample("--slices=4"),
+        "stamp": Sample("--stamp"),
         "segment": Sample("--segment=10m"), "segment:bytes": Sample("--segment=500M"),
         "segment:frames": Sample("--segment=1000f"),
         "align": Sample("--align", needs: "--segment=10m"),
@@ -80,12 +83,15 @@ import Testing
         "keep:bytes": Sample("--keep=100G", needs: "--segment=10m"),
         "min-free": Sample("--min-free=1G", needs: "--segment=10m"), "sync": Sample("--sync=5s"),
         "on-segment": Sample("--on-segment=/bin/true"),
+        "on-event": Sample("--on-event=/bin/true"),
         "ring": Sample("--ring=1m"), "post": Sample("--post=1m", needs: "--ring=1m"),
         "on-motion": Sample("--on-motion", needs: "--ring=1m"),
         "motion-sensitivity": Sample("--motion-sensitivity=7", needs: "--on-motion", "--ring=1m"),
         "motion-mask": Sample("--motion-mask=m.pgm", needs: "--on-motion", "--ring=1m"),
         "listen": Sample("--listen=9982"), "listen:open": Sample("--listen=0.0.0.0:9982"),
         "listen:socket": Sample("--listen=unix:/tmp/x,mode=660"),
+        "on-demand": Sample("--on-demand", needs: "--listen=0.0.0.0:9982"),
+        "linger": Sample("--linger=1m", needs: "--on-demand", "--listen=0.0.0.0:9982"),
         "stream-format": Sample("--stream-format=ts", needs: "--listen=0.0.0.0:9982"),
         "ca-file": Sample("--ca-file=a.pem", needs: "rtsps://host/cam"),
         "max-clients": Sample("--max-clients=4", needs: "--listen=0.0.0.0:9982"),
@@ -104,7 +110,7 @@ import Testing
     ]
 
     private static let cameraAlone = [
-        "wait", "wait:not", "device-timeout", "input", "standard", "control", "restore-controls",
+        "input", "standard", "control", "restore-controls",
     ]
     private static let hardware = [
         "render-node", "low-power", "low-power:off", "upload", "upload:map", "jpeg",
@@ -116,7 +122,7 @@ import Testing
     /// Options that change the pictures.
     private static let picture = [
         "crop", "rotate", "flip", "scale", "scale:large", "overlay", "overlay-place", "overlay-size",
-        "overlay-box", "overlay-font",
+        "overlay-box", "overlay-font", "privacy", "privacy-mask", "privacy-fill",
     ]
     private static let segments =
         [
@@ -143,7 +149,7 @@ import Testing
         (["device:test", "device:file", "pace", "pace:no"], cameraAlone, .refused),
         (["pace", "pace:no"], ["device"], .warns),
         (["device:test", "pace", "pace:no"], ["format:h264"], .refused),
-        (["device:file"], ["format", "format:h264"], .refused),
+        (["device:file"], ["format", "format:h264", "stamp"], .refused),
         // The camera codes.
         (["format:h264"], hardware + ["encoder", "encoder:vaapi", "codec:hevc", "output:hevc"], .refused),
         (["format:h264"], picture + motion + ["jpeg:cpu", "zero-copy:off"], .refused),
@@ -182,8 +188,6 @@ import Testing
         (["output:published", "ca-file"], ["bframes"], .refused),
         (["output:stream"], ["report:stream", "timestamps:stream"], .refused),
         (["report:stream"], ["timestamps:stream"], .refused),
-        // Segments are never replaced, nor are outputs that are not files.
-        (["overwrite"], segments + ["output:stream", "output:sent", "output:published"], .warns),
         // A time lapse is a file, of pictures that can be chosen.
         (
             ["every", "playback-fps"],
@@ -197,6 +201,16 @@ import Testing
         // Sound has the time of the pictures, and not every stream has a place for every codec.
         (sound, ["device:file", "pace:no", "every", "playback-fps"], .refused),
         (["audio-codec:flac"], ["audio-bitrate", "output:published", "ca-file", "stream-format"], .refused),
+        // A camera that is off records nothing, and only cameras and their likes are ever on.
+        (
+            ["on-demand", "linger"],
+            segments + sound + [
+                "device:file", "pace:no", "sync", "on-segment", "serve-on", "every", "playback-fps",
+                "ca-file",
+                "output", "output:container", "output:dated", "output:hevc", "output:sent",
+                "output:published", "output:stream",
+            ], .refused
+        ),
         // Whom a limit per address affects.
         (["max-clients-per-address"], ["listen", "max-clients:one"], .warns),
         (["max-clients-per-address"], ["listen:socket"], .refused),
@@ -220,8 +234,10 @@ import Testing
         for need in chosen.flatMap(\.needs) where !arguments.contains(where: { isSame($0, need) }) {
             arguments.append(need)
         }
-        // A date in the output's name is one way to meet a requirement.
-        if names.contains(where: { option($0) == "output" }) { return arguments }
+        // A date in the output's name is one way to meet a requirement, and --on-demand excludes files.
+        if names.contains(where: { ["output", "on-demand", "linger"].contains(option($0)) }) {
+            return arguments
+        }
         return arguments + [names.contains("codec:hevc") ? "a.h265" : "a.h264"]
     }
 
@@ -243,7 +259,9 @@ import Testing
 
     @Test("the table has every option of recording")
     func tableIsWhole() {
-        let options = Set(RecordCommand.longOptions).subtracting(["help", "version", "settings", "no-pace"])
+        let options = Set(RecordCommand.longOptions).subtracting([
+            "help", "version", "settings", "codec-of-settings", "no-pace",
+        ])
         #expect(options == Set(Self.samples.keys.map(Self.option)))
         let names = Set(Self.exceptions.flatMap { $0.first + $0.second })
         #expect(names.isSubset(of: Self.samples.keys))
@@ -258,20 +276,36 @@ import Testing
     func pairs() {
         let names = Self.samples.keys.sorted()
         for (index, first) in names.enumerated() {
-            for second in names[(index + 1)...] where Self.option(first) != Self.option(second) {
-                let arguments = Self.arguments(first, second)
-                let expected = Self.expected(first, second)
-                #expect(verdict(arguments) == expected, "\(arguments.joined(separator: " "))")
-                guard expected == .refused, let reason = refusal(arguments) else { continue }
-                #expect(reason.contains("; "), "no next step: \(reason)")
-            }
+            for second in names[(index + 1)...] { check(first, second) }
         }
+    }
+
+    /// Debug builds, which skip `pairs`, check this one, too.
+    @Test("the camera's own H.264 gets capture times") func stampWithPassThrough() {
+        check("format:h264", "stamp")
+    }
+
+    private func check(_ first: String, _ second: String) {
+        guard Self.option(first) != Self.option(second) else { return }
+        let arguments = Self.arguments(first, second)
+        let expected = Self.expected(first, second)
+        #expect(verdict(arguments) == expected, "\(arguments.joined(separator: " "))")
+        guard expected == .refused, let reason = refusal(arguments) else { return }
+        #expect(reason.contains("; "), "no next step: \(reason)")
     }
 
     @Test(
         "refuses an option without what it needs, and says what that is",
         arguments: [
             (["--max-clients=4", "a.h264"], "--max-clients needs --listen"),
+            (["--linger=4s", "--listen=1"], "--linger needs --on-demand"),
+            (["--on-demand", "a.h264"], "--on-demand needs --listen"),
+            (["--on-demand", "--listen=1", "a.h264"], "--on-demand is for --listen alone; leave out a.h264"),
+            (["--on-demand", "--listen=1", "--device=a.y4m"], "--on-demand needs a camera"),
+            (
+                ["--on-demand", "--listen=1", "--stream-format=ts", "--audio"],
+                "--on-demand turns off no microphone"
+            ),
             (["--max-clients=4", "tcp://host:1"], "--max-clients needs --listen"),
             (["--client-buffer=1s", "a.h264"], "--client-buffer needs --listen or an output tcp://"),
             (["--client-timeout=1s", "a.h264"], "--client-timeout needs --listen or an output tcp://"),
@@ -289,12 +323,17 @@ import Testing
             (["--sync=5s", "--listen=1"], "--sync needs an output that is a file"),
             (["--on-segment=true", "-"], "--on-segment needs an output that is a file"),
             (["--on-segment=true", "--listen=1"], "--on-segment needs an output that is a file"),
+            (["--on-event=true,motion", "--ring=1s", "a.h264"], "--on-event with motion needs --on-motion"),
+            (["--on-event=true,trigger", "a.h264"], "--on-event with trigger needs --ring"),
+            (
+                ["--on-event=true,camera", "--device=a.y4m", "a.h264"],
+                "--on-event with camera needs a camera"
+            ),
+            (["--on-event=,disk", "a.h264"], "expected a program's path"),
             (["--serve-on", "--listen=1", "a.h264"], "--serve-on needs --frames or --duration"),
             (["--serve-on", "--frames=9", "a.h264"], "--serve-on needs --listen or an output that connects"),
             (["--serve-on", "--frames=9", "--listen=1"], "--serve-on needs an output that is a file"),
             (["--rate-window=2s", "--quality=24", "a.h264"], "add --max-bitrate"),
-            (["--device=test", "--wait=1s", "a.h264"], "--wait is for cameras"),
-            (["--device=a.y4m", "--device-timeout=1s", "a.h264"], "--device-timeout is for cameras"),
             (["--device=test", "--control=a=1", "a.h264"], "only cameras have controls"),
             (["--device=test", "--standard=PAL", "a.h264"], "only cameras have inputs and standards"),
             (["--utc", "a.h264"], "a date in its name"), (["--post=1s", "a.h264"], "--post needs --ring"),
@@ -318,6 +357,9 @@ import Testing
             (["--audio", "--audio-codec=flac", "srt://host:1", "a.mkv"], "flac goes only into"),
             (["--audio", "--every=1s", "a.mkv"], "does not fit a time lapse"),
             (["--audio", "--device=a.y4m", "a.mkv"], "come as they are captured"),
+            (["--stamp", "--device=a.y4m", "a.h264"], "have no capture times; leave out --stamp"),
+            (["--frames=+5", "a.h264"], "expected a whole number"),
+            (["--size=+640x480", "a.h264"], "640x480"), (["--rotate=+90", "a.h264"], "expected 90"),
             (["--align", "a.h264"], "--align needs --segment with a time"),
             (["--align", "--segment=7m", "a.h264"], "--segment that divides a day, such as 10m or 1h"),
             (["--align", "--segment=500ms", "a.h264"], "--segment that divides a day"),
@@ -333,10 +375,19 @@ import Testing
             (["--format=h264", "--zero-copy=off", "a.h264"], "leave out --zero-copy"),
             (["--encoder=software", "--zero-copy=on", "a.h264"], "--zero-copy on"),
             (["--zero-copy=on", "--overlay=%T", "a.h264"], "--overlay needs a copy of each picture"),
+            (["--zero-copy=on", "--privacy=8x8+0+0", "a.h264"], "--privacy needs a copy of each picture"),
+            (["--format=h264", "--privacy-mask=m.pgm", "a.h264"], "leave out --privacy-mask"),
+            (["--privacy-fill=mosaic", "a.h264"], "--privacy-fill needs --privacy"),
+            (["--privacy=8x8+0", "a.h264"], "expected sizes and places in pixels"),
+            (
+                ["--device=test", "--size=64x64", "--privacy=64x64+1+0", "a.h264"],
+                "the camera's picture has only 64x64"
+            ),
             (["--zero-copy=on", "--device=test", "a.h264"], "--zero-copy on is for cameras"),
             (["--zero-copy=on", "--format=yu12", "a.h264"], "--zero-copy on needs NV12"),
             (["--listen=unix:/tmp/x", "--max-clients-per-address=2", "a.h264"], "have no address"),
             (["--listen=yes", "a.h264"], "--listen cannot be 'yes': expected a port"),
+            (["--listen=0x50", "a.h264"], "--listen cannot be '0x50': expected a port"),
             (["--listen=unix:sk,mdoe=660"], "write unix:sk,mode=660"),
             (["--listen=unix:@abs"], "write unix:./@abs"),
             (["--control-socket=@abs", "a.h264"], "write ./@abs"),
@@ -345,6 +396,8 @@ import Testing
             (["--control-socket=/x,mode=060", "a.h264"], "must let the owner write"),
             (["--device=test", "--format=h264", "a.h264"], "the test source has no H264; try nv12"),
             (["--device=a.y4m", "--format=mjpeg", "a.h264"], "a .y4m file has no MJPG; leave out --format"),
+            (["%Q.h264"], "%Q is not a conversion of strftime; write %% for a percent sign"),
+            (["--segment=1m", "100%.h264"], "%. is not a conversion"),
             (["%D.h264"], "becomes"), (["--segment=1m", "a%x.h264"], "write %F for the date"),
             (["--report=r-%D.json", "a.h264"], "write %F for the date"),
             (["--timestamps=%x.txt", "a.h264"], "write %F for the date"),
@@ -363,7 +416,11 @@ import Testing
             ["--utc", "--report=%F.json", "a.h264"],
             ["--rate-control=cbr", "--bitrate=2M", "--max-bitrate=2M", "a.h264"],
             ["--serve-on", "--frames=9", "rtsp://host/cam", "a.h264"],
-            ["--serve-on", "--duration=9s", "--listen=1", "-"], ["--on-segment=upload", "a.h264", "-"],
+            ["--serve-on", "--duration=9s", "--listen=1", "-"], ["--on-segment=true", "a.h264", "-"],
+            ["--on-event=true,camera,disk", "-"], ["--on-event=true,recording", "--listen=1"],
+            ["--on-event=true,motion,trigger", "--on-motion", "--ring=1s", "a.mkv"],
+            ["--overwrite", "-"], ["--device=test", "--wait=1s", "--device-timeout=1s", "a.h264"],
+            ["%F-%f.h264"], ["100%%.h264"],
             ["--level=1", "--fps=30", "a.h264"], ["--max-clients-per-address=2", "--listen=[::]", "a.h264"],
             ["--overwrite", "--segment=1s", "--report=r", "a.h264"],
             ["--no-pace", "--device=a.y4m", "a.h264"], ["--align", "--segment=24h", "a.h264"],
@@ -374,8 +431,11 @@ import Testing
     @Test(
         "warns of options without effect",
         arguments: [
+            ["--on-event=/nowhere/tell", "a.h264"], ["--on-event=true,film", "a.h264"],
             ["--on-segment=/nowhere/upload", "a.h264"], ["--on-segment=/bin/cp -a", "a.h264"],
-            ["--no-pace", "a.h264"], ["--overwrite", "-"], ["--overwrite", "--listen=1"],
+            ["--on-segment=no-such-program", "a.h264"], ["--on-segment=/", "a.h264"],
+            ["--no-pace", "a.h264"], ["--overwrite", "--verbose", "-"],
+            ["--overwrite", "--verbose", "--listen=1"],
             ["--max-clients-per-address=2", "--listen=localhost:1"],
             ["--max-clients-per-address=2", "--listen=[::1]:1"],
             ["--max-clients-per-address=16", "--listen=0.0.0.0:1"],
@@ -412,93 +472,5 @@ import Testing
         let error = try #require(throws: (any Error).self) { try RecordCommand.parse(arguments) }
         let message = RecordCommand.message(for: error)
         #expect(message.contains(reason) && (message.contains("; ") || message.contains(": expected ")))
-    }
-}
-
-/// Lengths that depend on a stream's rate and keyframes.
-@Suite struct SegmentAdviceTests {
-    private func advice(
-        _ options: String..., rate: SegmentAdvice.Rate = .average(5.5e6), keyframes: Double = 1
-    ) throws -> SegmentAdvice {
-        SegmentAdvice(
-            segments: try SegmentOptions.parse(options), rate: rate, keyframeDistance: keyframes)
-    }
-
-    @Test("warns how much memory a ring takes, or how little it holds")
-    func ring() throws {
-        let fits = try advice("--ring", "30s", "--post", "30s")
-        #expect(fits.notes == ["ring: 30s, some 20 MiB in memory"] && fits.warnings.isEmpty)
-        let day = try advice("--ring", "24h")
-        #expect(day.notes.isEmpty)
-        #expect(
-            day.warnings == [
-                "--ring 24h does not fit: its 256 MiB of memory hold about 7 min at 5.5 Mbit/s; lower --bitrate for more"
-            ])
-    }
-
-    @Test("a ring of bounded quality holds at least what the bound allows")
-    func boundedRing() throws {
-        let fits = try advice("--ring", "30s", rate: .atMost(5.5e6))
-        #expect(fits.notes == ["ring: 30s, at most 20 MiB in memory"] && fits.warnings.isEmpty)
-        let warnings = try advice("--ring", "1h", rate: .atMost(5.5e6)).warnings
-        #expect(
-            warnings == [
-                "--ring 1h may not fit: at the 5.5 Mbit/s of --max-bitrate its 256 MiB of memory hold 7 min; lower "
-                    + "--max-bitrate to be sure"
-            ])
-    }
-
-    @Test("a ring without a bounded rate promises no time", arguments: ["1s", "30s", "90m"])
-    func unknownRing(time: String) throws {
-        let advice = try advice("--ring", time, rate: .unknown)
-        let warning = try #require(advice.warnings.first)
-        #expect(advice.notes.isEmpty && advice.warnings.count == 1)
-        #expect(warning.hasPrefix("--ring \(time) may not fit: it has 256 MiB of memory, "))
-        #expect(!warning.contains("bit/s") && warning.hasSuffix("give less, or a --bitrate"))
-    }
-
-    @Test(
-        "warns of keyframes far apart for a size, even without a known rate",
-        arguments: [SegmentAdvice.Rate.unknown, .atMost(4e6)])
-    func sizeOfUnknownRate(rate: SegmentAdvice.Rate) throws {
-        #expect(try advice("--segment", "8k", rate: rate, keyframes: 2).warnings.isEmpty)
-        #expect(
-            try advice("--segment", "8k", rate: rate, keyframes: 33).warnings == [
-                "--segment: a file ends with the first keyframe after its size, and these are 33 s apart; lower "
-                    + "--keyframe-interval"
-            ])
-    }
-
-    @Test("uses the rate that the encoder holds, not a guess")
-    func rates() {
-        #expect(SegmentAdvice.Rate(.constantBitRate(rate: 9, window: 1)) == .average(9))
-        #expect(SegmentAdvice.Rate(.variableBitRate(rate: 9, maximum: 20, window: 1)) == .average(9))
-        #expect(
-            SegmentAdvice.Rate(.qualityVariableBitRate(quality: 20, rate: 9, maximum: 20, window: 1))
-                == .atMost(20))
-        #expect(SegmentAdvice.Rate(.constantQuantizer(20)) == .unknown)
-        #expect(SegmentAdvice.Rate(.constantQuality(20)) == .unknown)
-        #expect(SegmentAdvice.Rate(nil) == .unknown)
-    }
-
-    @Test(
-        "prints a time as it is given",
-        arguments: ["24h", "90m", "1m", "90s", "1s", "1500ms", "500ms", "100ms", "36h"])
-    func times(text: String) throws { #expect(try TimeSpan.read(text).description == text) }
-
-    @Test("warns of --post that ends between two keyframes")
-    func post() throws {
-        #expect(try advice("--ring", "30s", "--post", "1s", keyframes: 1).warnings.isEmpty)
-        let warning = try #require(try advice("--ring", "30s", "--post", "1s", keyframes: 10).warnings.first)
-        #expect(warning.hasPrefix("--post 1s becomes up to 11 s: "))
-    }
-
-    @Test("warns of a size below a group of pictures, if the rate is known")
-    func size() throws {
-        let warning = try #require(try advice("--segment", "8k", keyframes: 2).warnings.first)
-        #expect(warning.contains("files become some 1 MB") && warning.contains("are 2 s apart"))
-        #expect(try advice("--segment", "8k", rate: .unknown, keyframes: 2).warnings.isEmpty)
-        #expect(try advice("--segment", "500M").warnings.isEmpty)
-        #expect(try advice("--segment", "10m", keyframes: 600).warnings.isEmpty)
     }
 }

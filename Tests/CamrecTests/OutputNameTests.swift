@@ -87,12 +87,34 @@ import Testing
         #expect(throws: Never.self) { try RecordCommand.parse(["rtsp://host/a.h264", "--codec", "hevc"]) }
     }
 
+    @Test("names every output that is for another codec, on the command line and in a settings file")
+    func allMisnamed() throws {
+        let error = #expect(throws: (any Error).self) {
+            try RecordCommand.parse(["a.h264", "b.h265", "c.avc", "--codec", "hevc"])
+        }
+        #expect(
+            RecordCommand.message(for: try #require(error)).contains(
+                "'a.h264', 'c.avc' are names for H.264, but --codec requests H.265; rename them or leave out --codec"
+            ))
+        let command = try RecordCommand.parse(
+            ["--output=a.h264", "--output=b.h265", "--output=c.264", "--codec=hevc"])
+        #expect(
+            command.warnings == [
+                "a.h264, c.264 receive H.265, as --codec requires, which does not match their names; rename them"
+            ])
+    }
+
     @Test("a settings file's name for another codec is a warning, so that no upgrade ends a service")
     func misnamedInSettings() throws {
         let command = try RecordCommand.parse(["--output=a.h264", "--codec=hevc"])
         #expect(
             command.warnings == [
                 "a.h264 receives H.265, as --codec requires, which does not match its name; rename it"
+            ])
+        let other = try RecordCommand.parse(["--codec=hevc", "--codec-of-settings", "b.h264"])
+        #expect(
+            other.warnings == [
+                "b.h264 receives H.265, as --codec requires, which does not match its name; rename it"
             ])
         // The command line's name takes the place of the settings'.
         #expect(try RecordCommand.parse(["--output=a.h264", "--codec=hevc", "a.h265"]).warnings.isEmpty)

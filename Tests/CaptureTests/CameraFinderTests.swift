@@ -218,6 +218,22 @@ import Testing
         #expect(again.format.frameRate == FrameRate(15))
     }
 
+    @Test("a node whose writer returned with another size has that size")
+    func otherSize() throws {
+        let (stream, finder) = try open("/dev/video0", CaptureRequest(pixelFormat: .yuyv))
+        stream.releaseDevice()
+        machine.devices = [:]
+        #expect(throws: CaptureError.self) { try finder.open(continuing: stream.format) }
+        // v4l2loopback offers its writer's size alone.
+        let other = ScriptedDevice()
+        other.formats = [.init(pixelFormat: .yuyv, sizes: [(320, 240)])]
+        (other.strides, other.lengths) = ([640], [320 * 240 * 2])
+        machine.devices = ["/dev/video0": other]
+        let again = try finder.open(continuing: stream.format)
+        #expect(again.format.size == PictureSize(320, 240))
+        #expect(again.format !== stream.format)
+    }
+
     @Test("accepts a camera without the old format, unless that format was requested")
     func otherFormat() throws {
         let (stream, finder) = try open()

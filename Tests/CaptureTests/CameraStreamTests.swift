@@ -15,10 +15,10 @@ import CamPlatform
 
     @Test("pictures carry the driver's number, timestamp and bytes")
     func delivers() throws {
-        let device = ScriptedDevice([.frame(Frame(sequence: 7, seconds: 1001, fill: 0x5a))])
+        let device = ScriptedDevice([.frame(Frame(sequence: 7, seconds: 1000, fill: 0x5a))])
         let picture = try device.stream().hold()
         #expect(picture.sequence == 7)
-        #expect(picture.timestamp.nanoseconds / Self.second == 1001)
+        #expect(picture.timestamp == .start + .milliseconds(1_000_033))
         #expect(picture.rows(ofPlane: 0) == Array(repeating: Array(repeating: 0x5a, count: 1280), count: 480))
     }
 
@@ -49,15 +49,14 @@ import CamPlatform
     }
 
     @Test(
-        "replaces a clock that is a minute off by the time of arrival, and keeps one that is closer",
-        arguments: [(-61, false), (-59, true), (59, true), (61, false)])
-    func clockThatIsOff(seconds: Int, isKept: Bool) throws {
+        "replaces a time from before the stream or from the future by the time of arrival",
+        arguments: [-61, -59, -1, 1, 59, 61])
+    func clockThatIsOff(seconds: Int) throws {
         let device = ScriptedDevice()
         let now = Int(device.now.nanoseconds / Self.second)
         device.events = [.frame(Frame(seconds: now + seconds))]
         let picture = try device.stream().hold()
-        #expect((picture.timestamp == device.now) != isKept)
-        #expect((Int(picture.timestamp.nanoseconds / Self.second) == now + seconds) == isKept)
+        #expect(picture.timestamp == device.now)
     }
 
     @Test("counts times that stand still or go back, and replaces them")
@@ -79,7 +78,7 @@ import CamPlatform
         #expect(!stream.losses.haveTimesStood)
     }
 
-    @Test("a stream that starts again believes another clock")
+    @Test("a stream that starts again corrects a wrong clock from its first picture on")
     func newTimes() throws {
         let device = ScriptedDevice()
         let now = Int(device.now.nanoseconds / Self.second)
@@ -89,8 +88,8 @@ import CamPlatform
         #expect(try stream.nextSequence() == 1)
         try stream.restart()
         let picture = try stream.hold()
-        #expect(Int(picture.timestamp.nanoseconds / Self.second) == now - 10)
-        #expect(stream.losses.correctedTimes == 0)
+        #expect((device.now - picture.timestamp).magnitude < .milliseconds(2))
+        #expect(stream.losses.correctedTimes == 1)
     }
 
     // MARK: Buffers
@@ -361,8 +360,8 @@ import CamPlatform
         withExtendedLifetime(held) {}
     }
 
-    @Test("an interruption ends a wait, and every later one")
-    func interruption() throws {
+    @Test("a cancellation ends a wait, and every later one")
+    func cancellation() throws {
         let device = ScriptedDevice()
         let stream = try device.stream()
         let interrupter = stream.interrupter

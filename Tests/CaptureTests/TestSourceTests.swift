@@ -160,8 +160,8 @@ import CamPlatform
         #expect(!source.isLive)
     }
 
-    @Test("an interruption ends a wait for the next frame, and every later one")
-    func interruption() throws {
+    @Test("a cancellation ends a wait for the next frame, and every later one")
+    func cancellation() throws {
         let clock = ScriptedClock()
         let source = try source(isPaced: true, rate: 1, clock: clock)
         #expect(try source.nextSequence() == 0)

@@ -5,7 +5,7 @@ import CamPlatform
 struct TurnTests {
     @Test("one at a time, and nobody waits beyond the deadline")
     func turns() {
-        let turn = Turn()
+        let turn = TimedLock()
         #expect(turn.take(until: .now))
         #expect(!turn.take(until: .now + .milliseconds(10)))
         turn.giveBack()

@@ -287,8 +287,8 @@ import CamPlatform
         }
     }
 
-    @Test("an interruption ends a wait for a buffer")
-    func interruption() throws {
+    @Test("a cancellation ends a wait for a buffer")
+    func cancellation() throws {
         let file = TemporaryFile(Self.file(frames: 5))
         let clock = ScriptedClock()
         let source = try Y4MSource(

@@ -56,17 +56,3 @@ import CamPlatform
         #expect(buffer.window == BroadcastBuffer.Window(range: 0..<2, pictureCount: 2, isFinished: true))
     }
 }
-
-/// Which units a gate lets pass.
-@Suite struct SinkGateTests {
-    @Test("passes nothing before an IDR, everything after it, and nothing again once closed")
-    func gate() {
-        var gate = SinkGate()
-        let (idr, other) = (accessUnit(isIDR: true), accessUnit(isIDR: false))
-        func passes(_ units: [AccessUnit]) -> [Bool] { units.map { gate.admits($0) } }
-        #expect(passes([other, other, idr, other, idr]) == [false, false, true, true, true])
-        gate.close()
-        #expect(!gate.isOpen)
-        #expect(passes([other, idr]) == [false, true])
-    }
-}

@@ -115,7 +115,7 @@ import CamPlatform
             #expect(!error.isCreation)
             #expect(
                 error.description.hasPrefix(
-                    "tcp://\(free): nobody received the stream (\(free): connection refused"))
+                    "tcp://\(free): no receiver took the stream (\(free): connection refused"))
         }
     }
 }

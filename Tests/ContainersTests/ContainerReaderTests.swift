@@ -31,7 +31,7 @@ import CamPlatform
         let path = folder.path("in.\(format.rawValue)")
         let sink = try ContainerSink(
             path: path, format: format, overwrite: true, stream: stream.description,
-            interruption: try #require(Interruption()))
+            cancellation: try #require(CancellationFlag()))
         for unit in stream.units { try sink.write(unit) }
         try sink.finish()
         return path
@@ -140,7 +140,7 @@ import CamPlatform
             let path = folder.path(name)
             let sink = try ContainerSink(
                 path: path, format: .transportStream, overwrite: true, stream: description,
-                interruption: try #require(Interruption()), sharedClock: clock)
+                cancellation: try #require(CancellationFlag()), sharedClock: clock)
             let end = units.endIndex < stream.units.endIndex ? stream.units[units.endIndex].timestamp : nil
             var packets = sound.packets[...]
             if units.startIndex > 0 {
@@ -182,17 +182,35 @@ import CamPlatform
         }
     }
 
-    @Test("reports another Matroska file after the first")
+    @Test(
+        "reads two joined Matroska files without a word, and reports the third, which libavformat does not read"
+    )
     func joinedMatroska() throws {
-        let file = try #require(contentOfFile(try write(try CodedStream(.h264), .matroska)))
+        let stream = try CodedStream(.h264)
+        let file = try #require(contentOfFile(try write(stream, .matroska)))
         for count in 1...3 {
             folder.write("joined", Array((0..<count).map { _ in file }.joined()))
             let found = try packets(try ContainerReader(path: folder.path("joined")))
+            let pictureCount = found.count { $0.packet.isPicture }
             let problems = found.compactMap(\.packet.problem)
+            #expect(pictureCount == count * stream.units.count || !problems.isEmpty)
             #expect(
-                problems.contains { $0.contains("another file follows at byte \(file.count)") } == (count > 1)
-            )
+                problems.contains { $0.contains("another file follows at byte \(2 * file.count)") }
+                    == (count > 2))
+            #expect(problems.count == (count > 2 ? 1 : 0), "\(problems)")
         }
+    }
+
+    @Test("reads joined MP4 files, and hides none of their pictures", arguments: [0, 3])
+    func joinedMP4(bFrames: Int) throws {
+        let stream = try CodedStream(.h264, bFrames: bFrames, timestamps: Self.time)
+        let file = try #require(contentOfFile(try write(stream, .mp4)))
+        folder.write("joined", file + file)
+        let found = try packets(try ContainerReader(path: folder.path("joined")))
+        #expect(found.compactMap(\.packet.problem) == [])
+        #expect(found.count == 2 * stream.units.count)
+        #expect(found.allSatisfy { !$0.packet.isHidden })
+        #expect(found.prefix(60).map(\.packet.time) == found.suffix(60).map(\.packet.time))
     }
 
     @Test(
@@ -394,12 +412,12 @@ import CamPlatform
         }
     }
 
-    @Test("an interruption ends reading")
+    @Test("a cancellation ends reading")
     func interrupted() throws {
         let path = try write(try CodedStream(.h264), .matroska)
-        let interruption = try #require(Interruption())
-        let reader = try ContainerReader(path: path, interruption: interruption)
-        interruption.raise()
+        let cancellation = try #require(CancellationFlag())
+        let reader = try ContainerReader(path: path, cancellation: cancellation)
+        cancellation.raise()
         // What libavformat has read ahead may still come.
         #expect(throws: InputError(.interrupted, input: path)) {
             while try reader.next() != nil {}

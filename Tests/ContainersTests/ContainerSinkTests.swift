@@ -16,7 +16,8 @@ import CamPlatform
     ) throws -> ContainerSink {
         try ContainerSink(
             path: folder.path(name), format: #require(ContainerFormat(path: name)), overwrite: overwrite,
-            stream: stream.description, interruption: #require(Interruption()), synchronizer: synchronizer)
+            stream: stream.description, cancellation: #require(CancellationFlag()), synchronizer: synchronizer
+        )
     }
 
     private func record(_ stream: CodedStream, to name: String) throws -> ContainerContent {
@@ -298,7 +299,7 @@ import CamPlatform
         let path = "\(small.path)/out.\(format.rawValue)"
         let sink = try ContainerSink(
             path: path, format: format, overwrite: false, stream: stream.description,
-            interruption: #require(Interruption()))
+            cancellation: #require(CancellationFlag()))
         var failure: OutputError?
         do {
             for unit in stream.units { try sink.write(unit) }
@@ -315,7 +316,7 @@ import CamPlatform
         let stream = try CodedStream(.h264)
         let sink = try ContainerSink(
             path: "/dev/full", format: format, overwrite: false, stream: stream.description,
-            interruption: #require(Interruption()))
+            cancellation: #require(CancellationFlag()))
         #expect(throws: OutputError(.diskFull, output: "/dev/full")) {
             for unit in stream.units { try sink.write(unit) }
             try sink.finish()
@@ -333,7 +334,7 @@ import CamPlatform
         description.sound = Self.sound
         let sink = try ContainerSink(
             path: folder.path("a.mp4"), format: .mp4, overwrite: false, stream: description,
-            interruption: #require(Interruption()))
+            cancellation: #require(CancellationFlag()))
         for unit in stream.units[..<60] { try sink.write(unit) }
         #expect(sink.bytesWritten == 0, "libavformat waits")
         try sink.endSound()
@@ -362,7 +363,7 @@ import CamPlatform
         defer { close(reader) }
         let sink = try ContainerSink(
             path: folder.path("pipe"), format: format, overwrite: false, stream: stream.description,
-            interruption: #require(Interruption()))
+            cancellation: #require(CancellationFlag()))
         for unit in stream.units { try sink.write(unit) }
         try sink.finish()
         folder.write("copy", readAll(reader, count: .max))

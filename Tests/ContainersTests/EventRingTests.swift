@@ -55,6 +55,18 @@ import CamPlatform
         #expect(files(ring(), units(0..<200), triggers: [75]) == [Array(40..<100)])
     }
 
+    @Test("says how long its pictures last, unless an event is written")
+    func heldTime() {
+        var ring = ring()
+        #expect(ring.heldTime == .zero)
+        for unit in units(0..<26) { _ = ring.next(unit) }
+        #expect(ring.heldTime == .milliseconds(2500))
+        for unit in units(26..<100) { _ = ring.next(unit) }
+        #expect(ring.heldTime == .milliseconds(3900))
+        _ = ring.trigger()
+        #expect(ring.heldTime == nil)
+    }
+
     @Test("writes what there is if that is less than the wanted time")
     func early() {
         #expect(files(ring(), units(0..<200), triggers: [3]) == [Array(0..<30)])

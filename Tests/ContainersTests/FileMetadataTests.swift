@@ -25,7 +25,7 @@ import CamPlatform
         let sink = try ContainerSink(
             path: folder.path(name), format: #require(ContainerFormat(path: name)), overwrite: false,
             stream: stream.description, metadata: camera, captureClock: hasClock ? clock : nil,
-            interruption: #require(Interruption()), isFinished: isFinished)
+            cancellation: #require(CancellationFlag()), isFinished: isFinished)
         for unit in stream.units { try sink.write(unit) }
         try sink.finish()
     }
@@ -73,7 +73,7 @@ import CamPlatform
             open: { [camera, clock] (path, description) throws(OutputError) in
                 try ContainerSink(
                     path: path, format: format, overwrite: false, stream: description, metadata: camera,
-                    captureClock: clock, interruption: Interruption()!)
+                    captureClock: clock, cancellation: CancellationFlag()!)
             }, clock: clock)
         var starts: [WallTime] = []
         for unit in stream.units {
@@ -97,7 +97,7 @@ import CamPlatform
         func write(_ name: String, _ range: RemuxRange) throws {
             try Remux(folder.path("a.mkv"), range: range).write(
                 to: folder.path(name), format: .container(format), overwrite: false,
-                interruption: #require(Interruption()))
+                cancellation: #require(CancellationFlag()))
         }
         try write("all.\(format.rawValue)", RemuxRange())
         #expect(try metadata("all.\(format.rawValue)") == expected(from: .milliseconds(-500)))

@@ -53,6 +53,28 @@ import CamPlatform
         #expect(names.misplacedConversion(at: time) == nil)
     }
 
+    @Test(
+        "finds a conversion that means nothing",
+        arguments: [
+            ("100%", "%"), ("%Q.h264", "%Q"), ("%Y%%%é", "%é"), ("50%.h264", "%."), ("%-5", "%-5"),
+            ("%F-%T%%", nil),
+            ("%Ey%-d%f%3f.ts", nil), ("plain", nil),
+        ] as [(String, String?)])
+    func unknown(pattern: String, conversion: String?) {
+        #expect(FileNamePattern(pattern, expandsTime: true).unknownConversion == conversion)
+        #expect(FileNamePattern(pattern, expandsTime: false).unknownConversion == nil)
+    }
+
+    @Test("%f is the milliseconds")
+    func milliseconds() {
+        let time = WallTime(nanoseconds: 1_234_567_890_045_999_999)
+        for (pattern, name) in ["%S.%f.ts": "30.045.ts", "%%f%f": "%f045", "f%Sf": "f30f"] {
+            let names = FileNamePattern(pattern, expandsTime: true, isUTC: true)
+            #expect(names.name(at: time) == name)
+            #expect(names.covers(name))
+        }
+    }
+
     @Test("% means nothing unless requested")
     func literal() {
         var names = FileNamePattern("a%Y.h264", expandsTime: false)

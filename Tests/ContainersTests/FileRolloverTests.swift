@@ -82,6 +82,26 @@ import Testing
         #expect(bench.events.isEmpty)
     }
 
+    @Test("a file that a full disk left empty is removed, and neither counted nor named nor reported")
+    func emptyFile() throws {
+        for files in 1...3 {
+            let bench = SegmentBench()
+            let sink = try bench.rollover("out.h264")
+            let names = ["out.h264", "out-1.h264", "out-2.h264"][..<files].map(bench.folder.path)
+            let units = pictures(0..<40, idrEvery: 10)
+            for file in 0..<files {
+                for unit in units[file * 10..<file * 10 + 10] { try sink.write(unit) }
+                try sink.beginStream(wide)
+            }
+            bench.failure = .diskFull
+            #expect(throws: OutputError.self) { try sink.write(units[30]) }
+            #expect(bench.folder.names().count == files)
+            #expect(sink.segments?.count == (files > 1 ? files : nil))
+            #expect(sink.segments?.last == (files > 1 ? names.last : nil))
+            #expect(bench.events == names.dropFirst().map { SegmentEvent.began(path: $0) })
+        }
+    }
+
     @Test("what a file loses after it was written is lost, while it is written and when it ends")
     func retracted() throws {
         let sink = try bench.rollover("out.h264")

@@ -9,12 +9,12 @@ import CamPlatform
 @Suite struct FileSinkTests {
     private let folder = TemporaryFolder()
 
-    private func interruption(patience: Duration = .zero) throws -> Interruption {
-        try #require(Interruption(patience: patience))
+    private func cancellation(patience: Duration = .zero) throws -> CancellationFlag {
+        try #require(CancellationFlag(patience: patience))
     }
 
     private func sink(_ name: String, overwrite: Bool = false) throws -> FileSink {
-        try FileSink(path: folder.path(name), overwrite: overwrite, interruption: interruption())
+        try FileSink(path: folder.path(name), overwrite: overwrite, cancellation: cancellation())
     }
 
     private func failure(_ body: () throws -> Void) -> OutputError? {
@@ -144,7 +144,7 @@ import CamPlatform
     func fullDisk() throws {
         let small = try SmallFileSystem(bytes: 1 << 20)
         let path = small.path + "/out.h264"
-        let sink = try FileSink(path: path, overwrite: false, interruption: interruption())
+        let sink = try FileSink(path: path, overwrite: false, cancellation: cancellation())
         let unit = accessUnit(length: 300_000)
         var written = 0
         let failure = failure {
@@ -169,7 +169,7 @@ import CamPlatform
             setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
             let folder = TemporaryFolder()
             let sink = try FileSink(
-                path: folder.path("out.h264"), overwrite: false, interruption: #require(Interruption()))
+                path: folder.path("out.h264"), overwrite: false, cancellation: #require(CancellationFlag()))
             let unit = accessUnit(length: 100_000)
             try sink.write(unit)
             try sink.write(unit)
@@ -185,7 +185,7 @@ import CamPlatform
         let small = try SmallFileSystem(bytes: 1 << 16)
         let path = small.path + "/out.h264"
         do {
-            let sink = try FileSink(path: path, overwrite: false, interruption: interruption())
+            let sink = try FileSink(path: path, overwrite: false, cancellation: cancellation())
             #expect(failure { try sink.write(accessUnit(length: 1 << 20)) }?.kind == .diskFull)
         }
         #expect(contentOfFile(path) == nil)
@@ -227,16 +227,16 @@ import CamPlatform
         #expect(failure { try sink.write(accessUnit()) }?.kind == .closedPipe)
     }
 
-    @Test("an interruption ends the wait for a reader that reads nothing")
+    @Test("a cancellation ends the wait for a reader that reads nothing")
     func stalledPipe() throws {
         mkfifo(folder.path("pipe"), 0o600)
         let reader = open(folder.path("pipe"), O_RDONLY | O_NONBLOCK)
         defer { close(reader) }
-        let interruption = try interruption(patience: .seconds(5))
-        let sink = try FileSink(path: folder.path("pipe"), overwrite: false, interruption: interruption)
+        let cancellation = try cancellation(patience: .seconds(5))
+        let sink = try FileSink(path: folder.path("pipe"), overwrite: false, cancellation: cancellation)
         // Raised before the pipe is full: the wait sees it when it comes to wait.
         let unit = accessUnit(length: 1 << 20)
-        let raiser = BackgroundThread { interruption.raise() }
+        let raiser = BackgroundThread { cancellation.raise() }
         #expect(failure { try sink.write(unit) }?.kind == .stalled(for: .seconds(5)))
         raiser.join()
         #expect(sink.bytesWritten == 0)
@@ -247,9 +247,9 @@ import CamPlatform
         mkfifo(folder.path("pipe"), 0o600)
         let reader = open(folder.path("pipe"), O_RDONLY | O_NONBLOCK)
         defer { close(reader) }
-        let interruption = try interruption()
-        let sink = try FileSink(path: folder.path("pipe"), overwrite: false, interruption: interruption)
-        interruption.raise()
+        let cancellation = try cancellation()
+        let sink = try FileSink(path: folder.path("pipe"), overwrite: false, cancellation: cancellation)
+        cancellation.raise()
         let unit = accessUnit(length: 20_000)
         try sink.write(unit)
         let isWhole = readAll(reader, count: .max) == unit.allBytes
@@ -258,7 +258,7 @@ import CamPlatform
 
     @Test("a device takes access units without --overwrite, and stays")
     func device() throws {
-        let sink = try FileSink(path: "/dev/null", overwrite: false, interruption: interruption())
+        let sink = try FileSink(path: "/dev/null", overwrite: false, cancellation: cancellation())
         try sink.write(accessUnit())
         try sink.finish()
         #expect(access("/dev/null", F_OK) == 0)
@@ -266,7 +266,7 @@ import CamPlatform
 
     @Test("reports a full device")
     func fullDevice() throws {
-        let sink = try FileSink(path: "/dev/full", overwrite: false, interruption: interruption())
+        let sink = try FileSink(path: "/dev/full", overwrite: false, cancellation: cancellation())
         #expect(failure { try sink.write(accessUnit()) }?.kind == .diskFull)
     }
 
@@ -282,11 +282,11 @@ import CamPlatform
 @Suite struct InterruptionTests {
     @Test("is raised once, permanently")
     func raised() throws {
-        let interruption = try #require(Interruption())
-        #expect(!interruption.isRaised)
-        for _ in 0..<100_000 { interruption.raise() }
-        #expect(interruption.isRaised)
-        #expect(interruption.isRaised)
+        let cancellation = try #require(CancellationFlag())
+        #expect(!cancellation.isRaised)
+        for _ in 0..<100_000 { cancellation.raise() }
+        #expect(cancellation.isRaised)
+        #expect(cancellation.isRaised)
     }
 }
 

@@ -44,6 +44,24 @@ import Testing
         Int64(bytes.lastIndex(of: marker)! - 4)
     }
 
+    @Test("gives up after more elements than any program writes, and does not call them damage")
+    func manyElements() throws {
+        let void: [UInt8] = [0xEC, 0x80]
+        let few = [[UInt8]](repeating: void, count: 900).flatMap(\.self)
+        let many = [[UInt8]](repeating: void, count: 10 * MatroskaBlocks.mostAllowance).flatMap(\.self)
+        for (voids, isFollowed) in [(few, true), (many, false)] {
+            let bytes = Self.file(
+                Self.simpleBlock([0xF1]) + voids + Self.simpleBlock([5]) + Self.simpleBlock([0xF2]))
+            try read(bytes) { descriptor in
+                var blocks = try #require(MatroskaBlocks(of: descriptor))
+                _ = blocks.skip(to: Self.place(of: 0xF1, in: bytes))
+                let gap = blocks.skip(to: Self.place(of: 0xF2, in: bytes))
+                #expect(gap == .init(pictureCount: isFollowed ? 1 : 0))
+                #expect(blocks.rest(upTo: Int64(bytes.count)) == .init())
+            }
+        }
+    }
+
     @Test("counts the pictures between two blocks, in groups and laced ones too, and no sound")
     func counts() throws {
         let bytes = Self.file(
@@ -54,38 +72,103 @@ import Testing
                 + Self.simpleBlock([0xF3]) + Self.simpleBlock([5]))
         try read(bytes) { descriptor in
             var blocks = try #require(MatroskaBlocks(of: descriptor))
-            #expect(blocks.skip(to: Self.place(of: 0xF1, in: bytes)) == 0)
-            #expect(blocks.skip(to: Self.place(of: 0xF2, in: bytes)) == 5)
+            #expect(blocks.skip(to: Self.place(of: 0xF1, in: bytes)) == .init())
+            #expect(blocks.skip(to: Self.place(of: 0xF2, in: bytes)) == .init(pictureCount: 5))
             // Further pictures of a laced block.
-            #expect(blocks.skip(to: Self.place(of: 0xF2, in: bytes)) == 0)
-            #expect(blocks.skip(to: Self.place(of: 0xF3, in: bytes)) == 0)
-            #expect(blocks.rest(upTo: Int64(bytes.count)) == 1)
+            #expect(blocks.skip(to: Self.place(of: 0xF2, in: bytes)) == .init())
+            #expect(blocks.skip(to: Self.place(of: 0xF3, in: bytes)) == .init())
+            var others = blocks
+            #expect(blocks.rest(upTo: Int64(bytes.count)) == .init(pictureCount: 1))
             // A block that was not read whole is no loss.
-            #expect(blocks.rest(upTo: Int64(bytes.count) - 1) == 0)
+            #expect(others.rest(upTo: Int64(bytes.count) - 1) == .init())
         }
     }
 
-    @Test("knows nothing after reading went on elsewhere, or where the structure is damaged")
-    func unknown() throws {
-        var bytes = Self.file(
-            Self.simpleBlock([0xF1]) + Self.simpleBlock([0xF4]) + Self.simpleBlock([0xF2])
-                + Self.simpleBlock([0xF3]))
-        let damaged = Int(Self.place(of: 0xF4, in: bytes)) - 3
-        bytes[damaged] = 0
+    /// Blocks of which the second may be lost, and elements that a valid file may have between them.
+    private static let blocks =
+        simpleBlock([0xF1]) + element([0xEC], [UInt8](repeating: 0, count: 20))
+        + simpleBlock([0xF4, 7, 7, 7, 7, 7, 7])
+        + element([0xBF], [1, 2, 3, 4]) + element([0x75, 0xA9], [1]) + simpleBlock([0xF2])
+        + element([0xAB], [1])
+        + simpleBlock([0xF3])
+
+    @Test("an element with another name or length, and an unknown track, are damage")
+    func damage() throws {
+        let whole = Self.file(Self.blocks)
+        let header = Int(Self.place(of: 0xF4, in: whole)) - 3
+        // The name, the length, and the track. A void element has the picture that it had before.
+        let changes: [(offset: Int, value: UInt8)] = [
+            (0, 0), (0, 0xA7), (0, 0xEC), (0, 0x83), (0, 0xA2), (2, 1), (2, 17), (3, 0x83),
+        ]
+        for (offset, value) in changes {
+            var bytes = whole
+            bytes[header + offset] = value
+            try read(bytes) { descriptor in
+                var blocks = try #require(MatroskaBlocks(of: descriptor))
+                #expect(blocks.skip(to: Self.place(of: 0xF1, in: bytes)) == .init())
+                let gap = blocks.skip(to: Self.place(of: 0xF2, in: bytes))
+                #expect(gap.damage.map { $0 >= Int64(header) } == true, "\(value) at \(offset)")
+                // Goes on from there.
+                #expect(blocks.skip(to: Self.place(of: 0xF3, in: bytes)) == .init())
+                #expect(blocks.rest(upTo: Int64(bytes.count)) == .init())
+            }
+            try read(bytes) { descriptor in
+                var blocks = try #require(MatroskaBlocks(of: descriptor))
+                _ = blocks.skip(to: Self.place(of: 0xF1, in: bytes))
+                #expect(
+                    blocks.rest(upTo: Int64(bytes.count)).damage != nil, "\(value) at \(offset), at the end")
+            }
+        }
+    }
+
+    @Test("a file that ends in the middle of an element is cut off, not damaged")
+    func cutOff() throws {
+        let bytes = Self.file(Self.blocks)
+        let first = Self.place(of: 0xF1, in: bytes)
+        for count in Int(first) + 5...bytes.count {
+            try read(Array(bytes[..<count])) { descriptor in
+                var blocks = try #require(MatroskaBlocks(of: descriptor))
+                #expect(blocks.skip(to: first) == .init())
+                #expect(blocks.rest(upTo: Int64(count)).damage == nil, "cut at \(count)")
+            }
+        }
+    }
+
+    @Test("a cluster with another name is damage, at the end of the file, too")
+    func cluster() throws {
+        let known = [0x1F, 0x43, 0xB6, 0x75] as [UInt8]
+        let cluster = Self.element(known, Self.element([0xE7], [0]) + Self.simpleBlock([5]))
+        var bytes = Self.file(Self.simpleBlock([0xF1])) + cluster
+        bytes[bytes.count - cluster.count + 3] = 0x77
         try read(bytes) { descriptor in
             var blocks = try #require(MatroskaBlocks(of: descriptor))
-            #expect(blocks.skip(to: Self.place(of: 0xF1, in: bytes)) == 0)
-            #expect(blocks.skip(to: Self.place(of: 0xF2, in: bytes)) == 0)
-            #expect(blocks.skip(to: Self.place(of: 0xF3, in: bytes)) == 0)
-            blocks.restart()
-            #expect(blocks.skip(to: Self.place(of: 0xF3, in: bytes)) == 0)
+            #expect(blocks.skip(to: Self.place(of: 0xF1, in: bytes)) == .init())
+            #expect(blocks.rest(upTo: Int64(bytes.count)).damage == Int64(bytes.count - cluster.count))
         }
     }
 
-    @Test("counts nothing in a file without one video")
-    func tracks() throws {
-        for tracks in [Self.track(1, type: 2), Self.track(1, type: 1) + Self.track(2, type: 1)] {
-            try read(Self.file(tracks: tracks, Self.simpleBlock())) { #expect(MatroskaBlocks(of: $0) == nil) }
+    @Test("knows nothing after reading went on elsewhere")
+    func restart() throws {
+        let bytes = Self.file(Self.blocks)
+        try read(bytes) { descriptor in
+            var blocks = try #require(MatroskaBlocks(of: descriptor))
+            #expect(blocks.skip(to: Self.place(of: 0xF1, in: bytes)) == .init())
+            blocks.restart()
+            #expect(blocks.skip(to: Self.place(of: 0xF2, in: bytes)) == .init())
+        }
+    }
+
+    @Test("another file is no damage, and is mentioned if nothing is read of it")
+    func joint() throws {
+        let file = Self.file(Self.simpleBlock([0xF1]))
+        let bytes = file + Self.file(Self.simpleBlock([0xF2]))
+        try read(bytes) { descriptor in
+            var blocks = try #require(MatroskaBlocks(of: descriptor))
+            #expect(blocks.skip(to: Self.place(of: 0xF1, in: bytes)) == .init())
+            var others = blocks
+            #expect(others.rest(upTo: Int64(bytes.count)).joint == Int64(file.count))
+            #expect(blocks.skip(to: Self.place(of: 0xF2, in: bytes)) == .init(joint: Int64(file.count)))
+            #expect(blocks.rest(upTo: Int64(bytes.count)) == .init())
         }
     }
 }

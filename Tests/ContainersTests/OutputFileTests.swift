@@ -36,7 +36,7 @@ import Testing
         try #require(mkfifo(pipe, 0o600) == 0 && link(pipe, path) == 0)
         let reader = open(pipe, O_RDONLY | O_NONBLOCK)
         defer { close(reader) }
-        let end = try #require(Interruption(patience: .seconds(0)))
+        let end = try #require(CancellationFlag(patience: .seconds(0)))
         let root = folder.path("")
         var exchanger = WorkerThread {
             var isLink = false
@@ -57,12 +57,12 @@ import Testing
         }
         let isExchanging = exchanger != nil
         try #require(isExchanging)
-        let interruption = try #require(Interruption(patience: .seconds(0)))
+        let cancellation = try #require(CancellationFlag(patience: .seconds(0)))
         var (writes, refusals) = (0, 0)
         // On a busy machine the other thread may be late.
         while writes + refusals < 2000 || writes == 0 || refusals == 0, writes + refusals < 1_000_000 {
             guard
-                let file = try? OutputFile(path: path, overwrite: false, interruption: interruption)
+                let file = try? OutputFile(path: path, overwrite: false, cancellation: cancellation)
             else {
                 refusals += 1
                 continue
@@ -120,8 +120,8 @@ import Testing
         #expect(kind(folder.path("latest")) == nil)
         #expect(folder.names(in: "disk") == ["film"])
         unlink(folder.path("disk/film"))
-        let interruption = try #require(Interruption(patience: .seconds(0)))
-        do { _ = try OutputFile(path: folder.path("latest"), overwrite: false, interruption: interruption) }
+        let cancellation = try #require(CancellationFlag(patience: .seconds(0)))
+        do { _ = try OutputFile(path: folder.path("latest"), overwrite: false, cancellation: cancellation) }
         #expect(folder.names(in: "disk") == [])
         symlink("none/film", folder.path("nowhere"))
         #expect(kind(folder.path("nowhere")) == .notCreated(errno: ENOENT))
@@ -181,9 +181,9 @@ import Testing
 
     @Test("does not remove an empty file if another has taken its name")
     func removesItsOwnOnly() throws {
-        let interruption = try #require(Interruption(patience: .seconds(0)))
+        let cancellation = try #require(CancellationFlag(patience: .seconds(0)))
         do {
-            let file = try OutputFile(path: folder.path("a"), overwrite: false, interruption: interruption)
+            let file = try OutputFile(path: folder.path("a"), overwrite: false, cancellation: cancellation)
             unlink(folder.path("a"))
             folder.write("a", [7])
             _ = file

@@ -94,7 +94,7 @@ import CamPlatform
     @Test("a relay knows why its peer is gone, and what that may not have got", .hangGuard)
     func relay() throws {
         let bench = try LiveBench(mostReceivers: 1)
-        let begun = Interruption()!
+        let begun = CancellationFlag()!
         let (near, relay) = try startRelay { (_, relay) throws(Relay.Failure) in
             _ = begun.wait()
             relay.noteConfirmed(1500)
@@ -117,7 +117,7 @@ import CamPlatform
         .hangGuard, arguments: [true, false])
     func refused(unconfirmedIsLost: Bool) throws {
         let bench = try LiveBench(mostReceivers: 1, startsAtLatestKeyframe: true)
-        let begun = Interruption()!
+        let begun = CancellationFlag()!
         let (near, relay) = try startRelay(unconfirmedIsLost: unconfirmedIsLost) {
             (_, _) throws(Relay.Failure) in
             _ = begun.wait()
@@ -199,7 +199,7 @@ import CamPlatform
             while true {
                 switch room.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
                 case .received(let count): counter.total.add(count, ordering: .relaxed)
-                case .nothing: _ = Wake.wait(for: socket.descriptor, unless: nil)
+                case .nothing: _ = WaitResult.wait(for: socket.descriptor, unless: nil)
                 case .ended, .broken: return
                 }
             }
@@ -220,7 +220,7 @@ import CamPlatform
         while sent < count {
             switch bytes.withUnsafeBytes({ socket.send($0) }) {
             case .sent(let more): sent += more
-            case .full, .exhausted: _ = Wake.wait(for: socket.descriptor, POLLOUT, unless: nil)
+            case .full, .exhausted: _ = WaitResult.wait(for: socket.descriptor, POLLOUT, unless: nil)
             case .broken: return sent
             }
         }

@@ -33,7 +33,7 @@ struct RecordingReaderTests {
         guard let format = kind.format else { return open(folder.path("in.raw"), O_RDONLY) }
         try Remux(folder.path("in.raw")).write(
             to: folder.path("in"), format: .container(format), overwrite: false,
-            interruption: try #require(Interruption()))
+            cancellation: try #require(CancellationFlag()))
         return open(folder.path("in"), O_RDONLY)
     }
 
@@ -55,7 +55,7 @@ struct RecordingReaderTests {
         let error = #expect(throws: RemuxError.self) {
             try Remux(folder.path("begun.mkv")).write(
                 to: folder.path("out.h264"), format: .raw(.h264), overwrite: false,
-                interruption: try #require(Interruption()))
+                cancellation: try #require(CancellationFlag()))
         }
         #expect(error?.description.contains("ends before its first picture") == true)
     }
@@ -81,6 +81,22 @@ struct RecordingReaderTests {
         }
         #expect(found == stream.units.map(\.allBytes))
         #expect(parts == 3)
+    }
+
+    @Test("a raw stream that states its times begins at the first of them, and is as long as they say")
+    func captureTimes() throws {
+        let stream = try CodedStream(.h264)
+        let start = WallTime(seconds: 1_795_929_252)
+        // A gap of a second after each ten pictures.
+        let times = stream.units.indices.map { Duration.milliseconds(33 * $0 + 1000 * ($0 / 10)) }
+        folder.write("in.raw", try stream.stating(times.map { start + $0 }))
+        let file = open(folder.path("in.raw"), O_RDONLY)
+        defer { close(file) }
+        let reader = try RecordingReader(descriptor: file, name: "in")
+        #expect(reader.metadata.start == start)
+        let length = try #require(try reader.length())
+        #expect((length - (times[59] + .nanoseconds(33_333_333))).magnitude < .milliseconds(1))
+        #expect(try reader.keyframe(at: .milliseconds(1400))?.time == times[10])
     }
 
     @Test("a part begins at the keyframe before a time and ends at the one after it", arguments: cases)
@@ -142,5 +158,19 @@ struct RecordingReaderTests {
             try RemuxError.ofOutput { () throws(OutputError) in try clip.finish() }
         }
         #expect(output.count <= 1000)
+    }
+}
+
+extension CodedStream {
+    /// The bytes of the stream with the capture time of each picture in it.
+    /// - Parameter times: in the order of presentation.
+    func stating(_ times: [WallTime]) throws -> [UInt8] {
+        var shaper = StreamShaper(pool: AccessUnitPool(codec: units[0].codec, limit: units.count))
+        return try units.flatMap { unit in
+            let stating = try shaper.shape(
+                unit.allBytes.span.bytes, frameNumber: unit.frameNumber, sequence: 0, timestamp: .start,
+                captureTime: times[unit.frameNumber])
+            return try #require(stating).allBytes
+        }
     }
 }

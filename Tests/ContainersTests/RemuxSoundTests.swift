@@ -34,7 +34,7 @@ import CamPlatform
         description.sound = sound.description
         let sink = try ContainerSink(
             path: folder.path("in.\(format.rawValue)"), format: format, overwrite: true, stream: description,
-            interruption: #require(Interruption()), isFinished: true)
+            cancellation: #require(CancellationFlag()), isFinished: true)
         var rest = sound.packets[...]
         for unit in pictures.units {
             while let next = rest.first, next.timestamp < unit.timestamp {
@@ -51,7 +51,7 @@ import CamPlatform
         let remux = try Remux(folder.path(input), range: range)
         try remux.write(
             to: folder.path(output), format: #require(RemuxFormat(path: output)), overwrite: true,
-            interruption: #require(Interruption()))
+            cancellation: #require(CancellationFlag()))
         return remux
     }
 

@@ -37,11 +37,11 @@ import Testing
     ) throws(RemuxError) -> Remux {
         let remux = try Remux(
             folder.path(input),
-            Remux.Companions(timestampFile: timestamps.map(folder.path), frameRate: frameRate))
+            Remux.SidecarFiles(timestampFile: timestamps.map(folder.path), frameRate: frameRate))
         try remux.write(
             to: folder.path(output), format: RemuxFormat(path: output) ?? .container(.matroska),
             overwrite: false,
-            interruption: Interruption() ?? { preconditionFailure("no descriptors") }())
+            cancellation: CancellationFlag() ?? { preconditionFailure("no descriptors") }())
         return remux
     }
 
@@ -68,6 +68,38 @@ import Testing
             for (number, time) in pictures { steps.note(number: number, time: .nanoseconds(time)) }
             #expect(steps.count == count, "\(pictures)")
         }
+    }
+
+    @Test("a raw stream's pictures have the times that they state", arguments: cases)
+    func captureTimes(_ kind: Case) throws {
+        let stream = try CodedStream(kind.codec, bFrames: kind.bFrames)
+        let times = (0..<60).map { Int64($0) * 33_333_000 + Int64($0 / 7) * 150_000_000 }
+        let start = WallTime(seconds: 1_795_929_252)
+        folder.write("in.raw", try stream.stating(times.map { start + .nanoseconds($0) }))
+        let output = "out.\(kind.format.rawValue)"
+        let remux = try remux("in.raw", to: output)
+        #expect(remux.usesCaptureTimes)
+        let content = try #require(ContainerContent(folder.path(output)))
+        let tolerance: Int64 = kind.format == .matroska ? 500_001 : 5_556
+        for (time, unit) in zip(content.times, stream.units) {
+            #expect(abs(time - times[unit.frameNumber]) <= tolerance)
+        }
+        // A requested rate comes first.
+        let constant = try self.remux(
+            "in.raw", frameRate: FrameRate(30), to: "constant.\(kind.format.rawValue)")
+        #expect(!constant.usesCaptureTimes)
+    }
+
+    @Test("when the clock was set while recording, the time line goes on by one frame")
+    func clockWasSet() {
+        let start = WallTime(seconds: 1000)
+        let frame = Duration.milliseconds(40)
+        var timeline = CaptureTimeline(start: start, frameDuration: frame)
+        let seconds = [0.0, 0.04, 0.12, 0.08, -3600, -3599.96, 4e9, 4e9 + 7200]
+        let times = seconds.map { timeline.time(of: start + .milliseconds(Int64($0 * 1000))).inMilliseconds }
+        #expect(times == [0, 40, 120, 80, 120, 160, 200, 200 + 7_200_000])
+        // A picture without a time follows the previous one.
+        #expect(timeline.time(of: nil).inMilliseconds == 7_200_240)
     }
 
     @Test("each picture has its line's time", arguments: cases)
@@ -177,6 +209,7 @@ import Testing
             let told = end == units.count ? remux.brokenEnd : remux.remarks(for: .container(.matroska)).first
             #expect(told?.contains("forbidden_zero_bit is set") == true)
             #expect(told?.contains("\(end - place)") == true)
+            #expect(remux.losesPictures)
         }
     }
 
@@ -254,7 +287,7 @@ import Testing
             unlink(folder.path(output))
             try remux.write(
                 to: folder.path(output), format: .raw(kind.codec), overwrite: false,
-                interruption: try #require(Interruption()))
+                cancellation: try #require(CancellationFlag()))
             #expect(folder.content(output) == stream.units[10..<40].flatMap(\.allBytes))
         }
     }
@@ -297,10 +330,10 @@ import Testing
         _ = try remux("in.avcc", to: output[0])
         #expect(folder.content(output[0]) == stream.units.flatMap(\.allBytes))
         let apart = try Remux(
-            folder.path("short.avcc"), Remux.Companions(record: folder.path("short.avcC")))
+            folder.path("short.avcc"), Remux.SidecarFiles(record: folder.path("short.avcC")))
         try apart.write(
             to: folder.path(output[1]), format: .raw(codec), overwrite: false,
-            interruption: try #require(Interruption()))
+            cancellation: try #require(CancellationFlag()))
         #expect(folder.content(output[1]) == stream.units.flatMap(\.allBytes))
     }
 
@@ -343,15 +376,52 @@ import Testing
         #expect(folder.names() == ["in.raw", "out.mp4"])
     }
 
+    @Test("an MP4 whose edit list leaves out its beginning or its end has lost nothing")
+    func editList() throws {
+        record(try CodedStream(.h264, bFrames: 3), to: "in.raw")
+        #expect(try !remux("in.raw", to: "whole.mp4").losesPictures)
+        let whole = try #require(folder.content("whole.mp4"))
+        func place(_ kind: String) throws -> Int {
+            let name = Array(kind.utf8)
+            return try #require(whole.indices.first { whole[$0...].starts(with: name) })
+        }
+        func number(at place: Int) -> UInt32 { whole[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) } }
+        func edited(_ name: String, _ place: Int, _ value: UInt32) throws -> Remux {
+            var bytes = whole
+            for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: value >> (24 - 8 * index)) }
+            folder.write(name, bytes)
+            return try Remux(folder.path(name))
+        }
+        // Of the only edit: its duration on the movie's clock, and where it begins on the video's.
+        let (list, header) = (try place("elst"), try place("mdhd"))
+        let scale = number(at: header + 16)
+        let second = try edited("late.mp4", list + 16, number(at: list + 16) + scale)
+        #expect(second.pictureCount < 50)
+        #expect(!second.losesPictures && second.brokenEnd == nil)
+        let half = try edited("short.mp4", list + 12, number(at: list + 12) / 2)
+        #expect(half.pictureCount < 60)
+        #expect(!half.losesPictures && half.brokenEnd == nil)
+    }
+
+    @Test("a cut-off end is a loss, unless only what comes before it is wanted")
+    func cutOff() throws {
+        record(try CodedStream(.h264), to: "in.raw")
+        _ = try remux("in.raw", to: "whole.mp4")
+        folder.write("in.mp4", try #require(folder.content("whole.mp4")).dropLast(500).map { $0 })
+        #expect(try Remux(folder.path("in.mp4")).losesPictures)
+        #expect(try !Remux(folder.path("in.mp4"), range: RemuxRange(end: .seconds(1))).losesPictures)
+        #expect(try Remux(folder.path("in.mp4"), range: RemuxRange(start: .seconds(1))).losesPictures)
+    }
+
     @Test("an MP4 that cannot be finished leaves nothing but the file it should replace")
     func unfinished() throws {
         record(try CodedStream(.h264, frames: 900), to: "in.raw")
         let small = try SmallFileSystem(bytes: 16384)
         let path = "\(small.path)/out.mp4"
         let remux = try Remux(folder.path("in.raw"))
-        let interruption = try #require(Interruption())
+        let cancellation = try #require(CancellationFlag())
         func write() throws(RemuxError) {
-            try remux.write(to: path, format: .container(.mp4), overwrite: true, interruption: interruption)
+            try remux.write(to: path, format: .container(.mp4), overwrite: true, cancellation: cancellation)
         }
         #expect(throws: RemuxError.output(OutputError(.diskFull, output: path))) { try write() }
         #expect(contentOfFile(path) == nil)
@@ -365,7 +435,7 @@ import Testing
     @Test("does not replace a file that appears while an MP4 is written, unless told to")
     func appears() throws {
         let file = try OutputFile(
-            path: folder.path("out.mp4"), overwrite: false, interruption: try #require(Interruption()),
+            path: folder.path("out.mp4"), overwrite: false, cancellation: try #require(CancellationFlag()),
             isStaged: true)
         try file.write(Array("ours".utf8))
         file.keep()
@@ -379,7 +449,7 @@ import Testing
     func replaces() throws {
         folder.write("out.mp4", Array("former".utf8))
         let file = try OutputFile(
-            path: folder.path("out.mp4"), overwrite: true, interruption: try #require(Interruption()),
+            path: folder.path("out.mp4"), overwrite: true, cancellation: try #require(CancellationFlag()),
             isStaged: true)
         try file.write(Array("ours".utf8))
         #expect(folder.content("out.mp4") == Array("former".utf8))
@@ -420,10 +490,10 @@ import Testing
         let before = folder.content("in.raw")
         let remux = try Remux(folder.path("in.raw"))
         let path = folder.path("link.mkv")
-        let interruption = try #require(Interruption())
+        let cancellation = try #require(CancellationFlag())
         #expect(throws: RemuxError.output(OutputError(.usedTwice("an input"), output: path))) {
             try remux.write(
-                to: path, format: .container(.matroska), overwrite: true, interruption: interruption)
+                to: path, format: .container(.matroska), overwrite: true, cancellation: cancellation)
         }
         #expect(folder.content("in.raw") == before)
     }
@@ -432,12 +502,12 @@ import Testing
     func interrupted() throws {
         record(try CodedStream(.h264), to: "in.raw")
         let remux = try Remux(folder.path("in.raw"))
-        let interruption = try #require(Interruption())
-        interruption.raise()
+        let cancellation = try #require(CancellationFlag())
+        cancellation.raise()
         #expect(throws: RemuxError.interrupted(pictures: 0, of: 60)) {
             try remux.write(
                 to: folder.path("out.mkv"), format: .container(.matroska), overwrite: false,
-                interruption: interruption)
+                cancellation: cancellation)
         }
     }
 

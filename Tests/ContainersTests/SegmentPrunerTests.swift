@@ -242,11 +242,11 @@ import Testing
     func caretaker() throws {
         var plan = SegmentPlan(names: names(), length: .frames(10))
         plan.retention.age = .seconds(3600)
-        #expect(SegmentCaretaker(plan) == nil)
+        #expect(RetentionWhileWaiting(plan) == nil)
         #expect(access(folder.path(".a.h264.camrec"), F_OK) != 0)
         try record(["a.h264", "a-1.h264"])
         let clock = ScriptedTime(now: .start, wallTime: .now)
-        let caretaker = try #require(SegmentCaretaker(plan, clock: clock))
+        let caretaker = try #require(RetentionWhileWaiting(plan, clock: clock))
         #expect(caretaker.maintain() == [])
         clock.wallTime += .seconds(3700)
         clock.now = .start + .seconds(9)
@@ -255,7 +255,7 @@ import Testing
         #expect(caretaker.maintain().count == 2)
         #expect(folder.names().isEmpty)
         plan.retention = SegmentRetention()
-        #expect(SegmentCaretaker(plan) == nil, "there is no limit")
+        #expect(RetentionWhileWaiting(plan) == nil, "there is no limit")
     }
 
     @Test("removes everything that has become too old since the last time")

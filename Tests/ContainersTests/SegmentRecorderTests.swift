@@ -191,11 +191,25 @@ import Testing
         let names = bench.folder.names()
         #expect(names.count == 2)
         #expect(sink.segments?.count == 2)
+        for case .began(let path) in bench.events { #expect(contentOfFile(path) != nil, "\(path)") }
         #expect(
             [sink.segments?.last, sink.segments?.first].map { $0.map { contentOfFile($0) != nil } } == [
                 true, true,
             ])
         #expect(sink.segments?.first != sink.segments?.last)
+    }
+
+    @Test("timestamps go with a segment that a full disk left empty")
+    func timestampsAfterFullDisk() throws {
+        let bench = SegmentBench()
+        let sink = try bench.recorder("a.h264", .frames(10), timestamps: "a.txt")
+        for unit in pictures(0..<20, idrEvery: 10) { try sink.write(unit) }
+        bench.holdsBack = true
+        for unit in pictures(20..<25, idrEvery: 10) { try sink.write(unit) }
+        bench.failure = .diskFull
+        _ = bench.lost(of: pictures(25..<26, idrEvery: 10), by: sink)
+        try sink.finish()
+        #expect(bench.folder.names().sorted() == ["a-1.h264", "a-1.txt", "a.h264", "a.txt"])
     }
 
     @Test("says what keeps it from writing, and since when, until it writes again")
@@ -217,6 +231,58 @@ import Testing
         (bench.failure, bench.creationFailure, bench.monotonic) = (nil, nil, 20)
         for unit in units[20..<30] { try sink.write(unit) }
         #expect(sink.currentOutage == nil)
+    }
+
+    @Test("while nothing is written, says whether the disk is full or read-only now, and since when")
+    func lookForOutage() throws {
+        let bench = SegmentBench()
+        let disk = bench.folder.path("disk")
+        mkdir(disk, 0o755)
+        guard mount("camrec-test", disk, "tmpfs", 0, "size=64k") == 0 else {
+            try Test.cancel("mounting a file system needs root")
+        }
+        defer { umount2(disk, Int32(MNT_DETACH)) }
+        let sink = try bench.recorder("disk/a.h264", nil)
+        func look() -> String? {
+            sink.lookForOutage(room: 8192)
+            return sink.currentOutage?.error.condition
+        }
+        #expect(look() == nil)
+        #expect(mount("", disk, "", UInt(MS_REMOUNT | MS_RDONLY), "size=64k") == 0)
+        let since = bench.wall
+        #expect(look() == "read-only")
+        bench.wall = bench.wall + .seconds(5)
+        #expect(look() == "read-only" && sink.currentOutage?.since == since)
+        #expect(mount("", disk, "", UInt(MS_REMOUNT), "size=64k") == 0)
+        #expect(look() == nil)
+        // Its journal stays open, so the disk can no longer be made read-only.
+        var retention = SegmentRetention()
+        retention.count = 2
+        let keeper = try bench.recorder("disk/b.h264", nil, retention: retention)
+        for number in 0..<16 {
+            bench.folder.write("disk/filler\(number)", [UInt8](repeating: 1, count: 4096))
+        }
+        #expect(look() == "disk full")
+        keeper.lookForOutage(room: 8192)
+        #expect(keeper.currentOutage == nil, "its old segments can make room")
+        bench.failure = .diskFull
+        #expect(bench.lost(of: [accessUnit()], by: keeper) == [0])
+        keeper.lookForOutage(room: 8192)
+        #expect(keeper.currentOutage?.error.condition == "disk full", "they did not")
+        for number in 0..<16 { unlink("\(disk)/filler\(number)") }
+        #expect(look() == nil)
+        keeper.lookForOutage(room: 8192)
+        #expect(keeper.currentOutage == nil)
+        bench.failure = nil
+        sink.lookForOutage(room: 1 << 20)
+        #expect(sink.currentOutage?.error.condition == "disk full", "for more than the disk has")
+        try sink.write(accessUnit())
+        #expect(sink.currentOutage == nil, "but a smaller event has room")
+        sink.endFile()
+        // A later failure is a new outage, and one that only a write can show stays.
+        bench.failure = .writeFailed(errno: EIO)
+        #expect(bench.lost(of: [accessUnit()], by: sink) == [0])
+        #expect(look() == "failing" && sink.currentOutage?.since == bench.wall)
     }
 
     @Test("what a file loses after it was written is retracted when it ends, and counts towards the outage")

@@ -38,7 +38,7 @@ struct SoundSurveyTests {
     func joinedRecordings() {
         #expect(joined(mono).description == mono && joined(mono).remark == nil)
         #expect(joined(stereo).description == mono)
-        #expect(joined(stereo).remark?.hasSuffix("remux each recording by itself") == true)
+        #expect(joined(stereo).remark?.hasSuffix("remux each recording separately") == true)
     }
 
     @Test("of a part of joined recordings only the first one's is kept, and that is said")

@@ -38,7 +38,7 @@ import Testing
     ) -> FileCalls {
         var calls = FileCalls()
         if !unnamed {
-            calls.openUnnamed = { _, _ in -EOPNOTSUPP }
+            calls.openUnnamed = { _, _ in -code }
         }
         if !links {
             calls.link = { _, _, _ in code }
@@ -116,8 +116,44 @@ import Testing
         let content = [UInt8](repeating: 7, count: 150_000)
         try #require(write(file.descriptor, content, content.count) == content.count)
         let error = #expect(throws: OutputError.Kind.self) { try file.publish(overwrite: false) }
-        #expect(error == .diskFull)
+        #expect(error == .lost(because: .diskFull))
         #expect(Folder.names(in: disk.path).count == 2)
+    }
+
+    @Test("without /proc the content is copied", arguments: [false, true])
+    func withoutProcessFolder(overwrite: Bool) throws {
+        var calls = FileCalls()
+        calls.linkUnnamed = { _, _, _ in ENOENT }
+        try publish(calls, overwrite: overwrite)
+        #expect(allNames == ["out.mp4"])
+        #expect(folder.content("out.mp4")?.count == 150_000)
+    }
+
+    @Test("a complete file that gets no name is said to be lost", arguments: [EIO, ENOSPC])
+    func lost(code: Int32) throws {
+        var calls = calls(EPERM, unnamed: true)
+        calls.linkUnnamed = { _, _, _ in code }
+        let error = #expect(throws: OutputError.Kind.self) { try publish(calls) }
+        #expect(error == .lost(because: .notCreated(errno: code)))
+        #expect(allNames == [])
+    }
+
+    @Test("the message of a loss says what is lost, why, and what to do; the exit code is that of the cause")
+    func lossInWords() {
+        func error(_ cause: OutputError.Kind) -> OutputError {
+            OutputError(.lost(because: cause), output: "a.mp4")
+        }
+        #expect(
+            error(.diskFull).description
+                == "a.mp4: the finished file, which had no name yet, is lost: the disk is full; free some space and "
+                + "try again")
+        #expect(
+            error(.notCreated(errno: EROFS)).description.hasPrefix(
+                "a.mp4: the finished file, which had no name yet, is lost: cannot create a.mp4: Read-only file"
+            ))
+        #expect(error(.diskFull).kind.isFullDisk && !error(.diskFull).isCreation)
+        #expect(error(.notCreated(errno: EROFS)).isCreation)
+        #expect(error(.notCreated(errno: EROFS)).condition == "read-only")
     }
 
     @Test("a name that the file system refuses is named with the character")

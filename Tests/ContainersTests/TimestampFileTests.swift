@@ -169,7 +169,7 @@ import CamPlatform
     private func sink(_ stream: StreamDescription) throws -> TimestampFileSink {
         try TimestampFileSink(
             path: folder.path("out.txt"), overwrite: true, stream: stream,
-            interruption: #require(Interruption()))
+            cancellation: #require(CancellationFlag()))
     }
 
     @Test("leaves nothing if nothing was recorded")

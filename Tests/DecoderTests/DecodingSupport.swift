@@ -15,13 +15,13 @@ struct CodedFilm {
     var keyframeInterval = 10
     var bFrames = 0
     var slices = 1
-    var entropyMode: EncoderConfiguration.EntropyMode?
+    var entropyMode: CompressionProperties.EntropyMode?
 
     /// One access unit per frame; the first and every tenth is an IDR.
     func accessUnits(_ count: Int) throws -> [[UInt8]] {
         let source = try TestSource(
             CaptureRequest(size: PictureSize(width, height), frameRate: FrameRate(25)), isPaced: false)
-        var configuration = EncoderConfiguration()
+        var configuration = CompressionProperties()
         configuration.codec = codec
         configuration.keyframeInterval = .frames(keyframeInterval)
         configuration.bFrames = bFrames
@@ -88,7 +88,7 @@ struct Samples: Equatable {
 /// Gathers and decodes, as a receiver does.
 final class Receiver {
     let assembler: AccessUnitAssembler
-    let decoder: PictureDecoder
+    let decoder: DecompressionSession
     private(set) var pictures: [Samples] = []
     /// The bytes of all access units.
     private(set) var bytes: [UInt8] = []
@@ -100,7 +100,7 @@ final class Receiver {
         configuration.acceleration = .none
         configure(&configuration)
         assembler = AccessUnitAssembler(codec: codec)
-        decoder = PictureDecoder(configuration)
+        decoder = DecompressionSession(configuration)
     }
 
     /// Everything that comes out of a stream in chunks like these.

@@ -154,7 +154,7 @@ import Testing
     }
 }
 
-extension PictureDecoder.Counters {
+extension DecompressionSession.Counters {
     /// Whether every received access unit was accounted for.
     var isBalanced: Bool {
         received == decoded + secondFields + beforeEntry + frozen + skipped + lost + withheld + unplayed

@@ -10,7 +10,7 @@ import Testing
         to layout: PictureLayout, size: (width: Int, height: Int)? = nil
     ) throws -> (before: Samples, after: Samples) {
         let assembler = AccessUnitAssembler(codec: .h264)
-        let decoder = PictureDecoder(DecoderConfiguration(codec: .h264))
+        let decoder = DecompressionSession(DecoderConfiguration(codec: .h264))
         for unit in try CodedFilm(codec: .h264, width: 130, height: 98).accessUnits(1) {
             try assembler.add(unit.span.bytes) { try decoder.decode($0) }
         }

@@ -86,9 +86,9 @@ struct Film {
 
     func software(
         regulator: RateRegulator = RateRegulator(),
-        _ configure: (inout EncoderConfiguration) -> Void = { _ in }
+        _ configure: (inout CompressionProperties) -> Void = { _ in }
     ) throws -> VideoEncoder {
-        var configuration = EncoderConfiguration()
+        var configuration = CompressionProperties()
         configuration.keyframeInterval = .frames(10)
         configure(&configuration)
         return try SoftwareBackend.open(

@@ -216,9 +216,14 @@ private let sizes = ["64x48", "54x50", "63x47", "161x35", "2x2", "1x1", "3x2", "
             Framing.orientations + [
                 Framing(crop: "100x50+20+10", .right), Framing(.left, scale: "200x100"),
             ]
-        for framing in framings {
-            let converter = try PixelConverter(
-                source: film.format, layout: .nv12, color: film.format.color, framing: framing)
+        let part = try #require(CropRectangle("101x60+21+11"))
+        let masks = [nil] + PrivacyMask.Fill.allCases.map { PrivacyMask(rectangles: [part], fill: $0) }
+        for (framing, mask) in framings.flatMap({ framing in masks.map { (framing, $0) } }) {
+            var treatment = PictureTreatment()
+            (treatment.framing, treatment.privacy) = (framing, mask)
+            let converter = try treatment.converters(
+                of: film.format, layout: .nv12, color: film.format.color
+            ).next()
             let memory = try PictureMemory(converter.size, paddedTo: converter.size, layout: .nv12)
             for number in 0..<3 {
                 let picture = try film.frame(number)
@@ -277,7 +282,8 @@ private let sizes = ["64x48", "54x50", "63x47", "161x35", "2x2", "1x1", "3x2", "
                 PictureFormat(
                     .yuyv, size: PictureSize(size)!, frameRate: FrameRate(30)!, color: .limited601,
                     pixelAspect: pixels))
-            return try framing.picture(of: format).pixelAspect.map { "\($0)" }
+            let picture = try framing.picture(of: format)
+            return picture.isDistorted ? "distorted" : picture.pixelAspect.map { "\($0)" }
         }
         let pal = PixelAspect(12, 11)
         #expect(try aspect(Framing(), "720x576", of: pal) == "12:11")
@@ -290,10 +296,11 @@ private let sizes = ["64x48", "54x50", "63x47", "161x35", "2x2", "1x1", "3x2", "
         // 69871:52521, which a stream cannot say, and half of it.
         #expect(try aspect(Framing(crop: "1306x738+0+0", scale: "854x642"), "1920x1080") == "34936:26261")
         // Shown with square pixels, the picture would be less than a pixel wide or high.
-        #expect(try aspect(Framing(scale: "2x2"), "1280x320") == nil)
-        #expect(try aspect(Framing(scale: "2x2"), "320x1280") == nil)
+        #expect(try aspect(Framing(scale: "2x2"), "1280x320") == "distorted")
         #expect(try aspect(Framing(scale: "4x2"), "1280x320") == "2:1")
+        #expect(try aspect(Framing(scale: "320x16"), "640x480") == "distorted")
         // Only rounded to even.
+        #expect(try aspect(Framing(scale: "2x2"), "320x1280") == nil)
         #expect(try aspect(Framing(scale: "640x360"), "1366x768") == nil)
     }
 
@@ -314,7 +321,7 @@ private let sizes = ["64x48", "54x50", "63x47", "161x35", "2x2", "1x1", "3x2", "
         var treatment = PictureTreatment()
         treatment.framing = Framing(crop: "96x64+0+0", .right)
         let encoder = try SoftwareBackend.open(
-            EncoderConfiguration(), source: film.format,
+            CompressionProperties(), source: film.format,
             inputs: EncoderInputs(codecs: [.h264], treatment: treatment), regulator: RateRegulator())
         let units = try film.encode(3, with: encoder)
         let picture = try #require(try TestDecoder.decode(units).first)

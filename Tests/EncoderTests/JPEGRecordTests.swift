@@ -11,13 +11,14 @@ import Testing
         let record = JPEGRecord()
         let session = record.begin(on: Self.node).session
         record.countCPU()
-        #expect(!record.blame(by: session), "the GPU had decoded nothing")
+        #expect(!record.disable(for: session), "the GPU had decoded nothing")
         record.countGPU(for: session)
-        #expect(record.blame(by: session))
+        #expect(record.disable(for: session))
         let next = record.begin(on: Self.node)
         #expect(
-            next.obstacle != nil && !record.blame(by: next.session), "the next failure is the encoder's own")
-        #expect(record.blame(by: session), "the first one's failure is no fault of the second")
+            next.obstacle != nil && !record.disable(for: next.session),
+            "the next failure is the encoder's own")
+        #expect(record.disable(for: session), "the first one's failure is no fault of the second")
         #expect(record.outcome?.gpuPictures == 1 && record.outcome?.cpuPictures == 1)
     }
 }

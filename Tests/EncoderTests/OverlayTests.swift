@@ -66,7 +66,8 @@ struct TextReader {
         layout: PictureSurface.Layout = .i420
     ) throws -> PixelConverter {
         try PixelConverter(
-            source: format, layout: layout, color: format.color, framing: framing, overlay: overlay,
+            source: format, layout: layout, color: format.color, framing: framing, hidden: nil,
+            overlay: overlay,
             makesThumbnails: false)
     }
 
@@ -217,7 +218,7 @@ struct TextReader {
             var treatment = PictureTreatment()
             treatment.framing = framing
             treatment.overlay = try overlay("%T.%f {frame}")
-            var configuration = EncoderConfiguration()
+            var configuration = CompressionProperties()
             configuration.rateControl.quantizer = 20
             let encoder = try SoftwareBackend.open(
                 configuration, source: film.format,

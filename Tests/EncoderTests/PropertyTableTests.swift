@@ -26,9 +26,9 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
 
     /// Opens an encoder for a request and codes pictures of noise. The keyframes are those of the policy.
     func encode(
-        _ count: Int, of film: Film, _ configure: (inout EncoderConfiguration) -> Void
+        _ count: Int, of film: Film, _ configure: (inout CompressionProperties) -> Void
     ) throws -> Outcome {
-        var configuration = EncoderConfiguration()
+        var configuration = CompressionProperties()
         configuration.codec = codec
         configure(&configuration)
         let trace = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -161,7 +161,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
         profileRows + levelRows + entropyModeRows + sizeRows + frameRateRows + colorRows
 
     private static let profileRows: [Row] = [
-        (EncoderConfiguration.Profile.constrainedBaseline, "Constrained Baseline"), (.main, "Main"),
+        (CompressionProperties.Profile.constrainedBaseline, "Constrained Baseline"), (.main, "Main"),
         (.high, "High"),
     ].map { profile, name in
         Row("profile \(profile)", lacking: profile == .main ? [] : [.hevc]) { encoder in
@@ -178,7 +178,8 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
         }
     }
 
-    private static let entropyModeRows: [Row] = [EncoderConfiguration.EntropyMode.cabac, .cavlc].map { mode in
+    private static let entropyModeRows: [Row] = [CompressionProperties.EntropyMode.cabac, .cavlc].map {
+        mode in
         Row("entropy mode \(mode)", lacking: mode == .cavlc ? [.hevc] : []) { encoder in
             let outcome = try encoder.encode(1, of: Film(.nv12, 320, 240)) { $0.entropyMode = mode }
             #expect(try outcome.header(encoder.codec).isCABAC == (mode == .cabac))
@@ -264,7 +265,7 @@ struct EncoderUnderTest: Sendable, CustomTestStringConvertible {
                 #expect(outcome.held >= least)
             }
         }
-        + [EncoderConfiguration.Latency.realtime, .quality].map { latency in
+        + [CompressionProperties.Latency.realtime, .quality].map { latency in
             Row("latency \(latency)") { encoder in
                 let outcome = try encoder.encode(60, of: Film(.nv12, 320, 240)) { $0.latency = latency }
                 #expect((outcome.held > 0) == (latency == .quality))

@@ -47,6 +47,16 @@ import Testing
         }
     }
 
+    @Test("messages count against the rates: the encoder gets what they leave, but at least half")
+    func messages() throws {
+        for (messageRate, expected) in [(8_640.0, 1_991_360.0), (1_500_000, 1_000_000)] {
+            let model = try model(request(rate: 2_000_000, maximum: 3_000_000))
+                .leavingRoom(forMessages: messageRate)
+            #expect(model.bucket?.rate == 2_000_000)
+            #expect(model.encoderBucket?.rate == expected)
+        }
+    }
+
     @Test("software drains at the average, so this holds for any content; a driver averages by itself")
     func average() throws {
         let wanted = request(rate: 2_000_000, maximum: 3_000_000)

@@ -83,7 +83,7 @@ import CamPlatform
         _ change: (inout SessionProperties.Limits) -> Void = { _ in }
     ) -> SessionProperties.Limits {
         var limits = SessionProperties.Limits(
-            encoder: "the encoder", profiles: EncoderConfiguration.Profile.allCases,
+            encoder: "the encoder", profiles: CompressionProperties.Profile.allCases,
             rateControlModes: Set(RateControl.Mode.allCases), maximumSize: PictureSize(4096, 4096),
             minimumSize: PictureSize(16, 16), maximumSlices: 32, hasBPictures: true,
             rateTraits: .x264)
@@ -94,9 +94,9 @@ import CamPlatform
     private func properties(
         width: Int = 1920, height: Int = 1080, rate: String = "30",
         limits: SessionProperties.Limits = Self.limits(),
-        _ configure: (inout EncoderConfiguration) -> Void = { _ in }
+        _ configure: (inout CompressionProperties) -> Void = { _ in }
     ) throws -> SessionProperties {
-        var configuration = EncoderConfiguration()
+        var configuration = CompressionProperties()
         configure(&configuration)
         let size = try #require(PictureSize(width, height))
         let frameRate = try #require(FrameRate(rate))

@@ -99,7 +99,7 @@ import CamPlatform
 
     /// libx264 with B pictures, as if it read the camera's buffers as a GPU does.
     private static func encoder(of film: Film) throws -> VideoEncoder {
-        var configuration = EncoderConfiguration()
+        var configuration = CompressionProperties()
         configuration.bFrames = 2
         let properties = try SessionProperties(
             configuration, source: film.format, framing: Framing(),
@@ -113,7 +113,7 @@ import CamPlatform
         let input = try SoftwareInput(
             source: film.format, treatment: PictureTreatment(), size: properties.size,
             color: properties.color, arrangements: [.nv12, .nv21, .i420])
-        let session = try CodecSession(name: X264.name, options: X264.options(properties)) { context in
+        let session = try LibavEncoder(name: X264.name, options: X264.options(properties)) { context in
             context.configure(properties, rates)
             context.pointee.pix_fmt = input.pixelFormat
             context.pointee.thread_count = 1

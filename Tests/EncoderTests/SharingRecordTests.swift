@@ -25,12 +25,12 @@ import Testing
     func blame() {
         let record = SharingRecord()
         let session = record.begin(on: Self.node).session
-        #expect(!record.blame(by: session), "it had read nothing")
+        #expect(!record.disable(for: session), "it had read nothing")
         #expect(record.noteUse(by: session))
-        #expect(record.blame(by: session), "already the first picture may be too much")
+        #expect(record.disable(for: session), "already the first picture may be too much")
         let next = record.begin(on: Self.node)
         #expect(record.hasGivenUp(Self.node) && next.obstacle != nil)
-        #expect(!record.blame(by: next.session), "the next failure is the encoder's own")
+        #expect(!record.disable(for: next.session), "the next failure is the encoder's own")
         #expect(record.begin(on: "/dev/dri/renderD129").obstacle == nil, "another GPU may read it")
     }
 
@@ -39,10 +39,10 @@ import Testing
         let record = SharingRecord()
         let session = record.begin(on: Self.node).session
         #expect(record.noteUse(by: session))
-        #expect(record.blame(by: session))
+        #expect(record.disable(for: session))
         let next = record.begin(on: Self.node).session
-        #expect(record.blame(by: session), "the first one's failure is no fault of the second")
-        #expect(!record.blame(by: next), "which it joins, and fails with")
+        #expect(record.disable(for: session), "the first one's failure is no fault of the second")
+        #expect(!record.disable(for: next), "which it joins, and fails with")
     }
 
     @Test("encoders on two GPUs do not replace each other")
@@ -61,7 +61,7 @@ import Testing
         let former = record.begin(on: Self.node).session
         let current = record.begin(on: Self.node).session
         record.giveUp("a picture that the camera has overwritten", by: former)
-        #expect(!record.noteUse(by: former) && !record.blame(by: former))
+        #expect(!record.noteUse(by: former) && !record.disable(for: former))
         #expect(!record.hasGivenUp(Self.node) && record.noteUse(by: current))
     }
 

@@ -8,7 +8,7 @@ import Testing
     private static let node = "/dev/dri/renderD128"
     private let record = SharingRecord()
 
-    private func verdict(_ way: ZeroCopyWay = .auto) -> (SharingVerdict, InputSession) {
+    private func verdict(_ way: ZeroCopyMode = .auto) -> (SharingVerdict, InputSession) {
         let session = record.begin(on: Self.node).session
         return (SharingVerdict(way, record, session), session)
     }
@@ -76,10 +76,10 @@ import Testing
         let (verdict, session) = verdict()
         #expect(try !verdict.allowsUse(isShared: false))
         #expect(record.outcome?.reason == "the camera does not share its memory")
-        #expect(!record.hasGivenUp(Self.node) && !record.blame(by: session), "no failure is due to it")
+        #expect(!record.hasGivenUp(Self.node) && !record.disable(for: session), "no failure is due to it")
         let pool = try sharedPool(count: 1, length: 4096)
         #expect(verdict.begin(pool) && verdict.isLikely, "opened again, it may share it")
-        #expect(try verdict.allowsUse(isShared: true) && record.blame(by: session))
+        #expect(try verdict.allowsUse(isShared: true) && record.disable(for: session))
     }
 
     @Test("the reported reason is why the camera's memory was not shared")
@@ -93,7 +93,7 @@ import Testing
     @Test("an encoder stops reading when another's failure was blamed on that, or when it was replaced")
     func others() throws {
         let (verdict, session) = verdict()
-        #expect(try verdict.allowsUse(isShared: true) && record.blame(by: session))
+        #expect(try verdict.allowsUse(isShared: true) && record.disable(for: session))
         #expect(try !verdict.allowsUse(isShared: true))
         #expect(!verdict.isLikely && record.outcome?.reason?.contains("failed while") == true)
 
@@ -102,6 +102,6 @@ import Testing
         let replaced = SharingVerdict(.auto, another, former)
         _ = another.begin(on: Self.node)
         #expect(try !replaced.allowsUse(isShared: true))
-        #expect(!another.blame(by: former) && another.outcome?.reason == nil)
+        #expect(!another.disable(for: former) && another.outcome?.reason == nil)
     }
 }

@@ -12,8 +12,8 @@ import CamPlatform
 
     @Test(
         "frames 0, N, 2N … are IDR, whatever cuts the content has",
-        arguments: EncoderConfiguration.Latency.allCases)
-    func keyframes(latency: EncoderConfiguration.Latency) throws {
+        arguments: CompressionProperties.Latency.allCases)
+    func keyframes(latency: CompressionProperties.Latency) throws {
         let film = try Film(framesPerScene: 7)
         let units = try film.encode(45, with: film.software { $0.latency = latency })
         #expect(units.idrPositions == [0, 10, 20, 30, 40])
@@ -34,6 +34,7 @@ import CamPlatform
         "libx265 gets no level whose smallest block exceeds the picture, which would crash it",
         arguments: [
             ("5.2", 16, 16, true), ("5", 320, 30, true), ("6.2", 30, 320, true), ("4.1", 16, 16, false),
+            ("5", 32, 32, false), ("6.2", 34, 62, false), ("5.2", 320, 32, false),
         ])
     func smallAtHighLevel(level: String, width: Int, height: Int, isRefused: Bool) throws {
         let film = try Film(.nv12, width, height)
@@ -128,7 +129,7 @@ import CamPlatform
         // A moving picture: B frames are useless between pictures that have nothing in common.
         let source = try TestSource(
             CaptureRequest(size: PictureSize(320, 240), frameRate: FrameRate(25)), isPaced: false)
-        var configuration = EncoderConfiguration()
+        var configuration = CompressionProperties()
         configuration.keyframeInterval = .frames(10)
         configuration.bFrames = 2
         let encoder = try SoftwareBackend.open(
@@ -152,8 +153,8 @@ import CamPlatform
 
     @Test(
         "holds back no more frames than allowed, for any number of B frames and slices",
-        arguments: Codec.allCases, [EncoderConfiguration.Latency.realtime, .quality])
-    func frameDelay(codec: Codec, latency: EncoderConfiguration.Latency) throws {
+        arguments: Codec.allCases, [CompressionProperties.Latency.realtime, .quality])
+    func frameDelay(codec: Codec, latency: CompressionProperties.Latency) throws {
         let film = try Film(.nv12, 130, 128)
         for limit in [0, 1, 2, 3, 4, 5, 7, 9, 13, 20, 40] {
             for (bFrames, slices) in [(0, 1), (1, 1), (2, 1), (16, 1), (0, 2), (2, 2)]
@@ -230,8 +231,8 @@ import CamPlatform
 
     @Test(
         "B frames come only where nobody waits, and where the profile has them",
-        arguments: EncoderConfiguration.Latency.allCases)
-    func suitableBFrames(latency: EncoderConfiguration.Latency) throws {
+        arguments: CompressionProperties.Latency.allCases)
+    func suitableBFrames(latency: CompressionProperties.Latency) throws {
         let film = try MovingPictures(rate: 30)
         let encoder = try film.open { ($0.latency, $0.bFrames) = (latency, nil) }
         #expect(encoder.bFrames == (latency == .realtime ? 0 : 3))
@@ -251,8 +252,8 @@ import CamPlatform
                 CaptureRequest(size: PictureSize(320, 240), frameRate: FrameRate(rate)), isPaced: false)
         }
 
-        func open(_ change: (inout EncoderConfiguration) -> Void) throws -> VideoEncoder {
-            var configuration = EncoderConfiguration()
+        func open(_ change: (inout CompressionProperties) -> Void) throws -> VideoEncoder {
+            var configuration = CompressionProperties()
             change(&configuration)
             return try SoftwareBackend.open(
                 configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]),
@@ -285,7 +286,7 @@ import CamPlatform
         // Two B frames at most between pictures that move, and two rows of blocks.
         let source = try TestSource(
             CaptureRequest(size: PictureSize(320, 120), frameRate: FrameRate(25)), isPaced: false)
-        var configuration = EncoderConfiguration()
+        var configuration = CompressionProperties()
         (configuration.codec, configuration.latency) = (.hevc, .quality)
         configuration.maximumFrameDelay = delay
         (configuration.bFrames, configuration.slices) = (bFrames, slices)
@@ -322,8 +323,8 @@ import CamPlatform
 
     @Test(
         "a picture is one slice, even with several threads",
-        arguments: EncoderConfiguration.Latency.allCases)
-    func oneSlice(latency: EncoderConfiguration.Latency) throws {
+        arguments: CompressionProperties.Latency.allCases)
+    func oneSlice(latency: CompressionProperties.Latency) throws {
         let film = try Film(.nv12, 640, 480)
         for unit in try film.encode(12, with: film.software { $0.latency = latency }) {
             #expect(unit.sliceCount == 1)
@@ -340,8 +341,8 @@ import CamPlatform
 
     @Test(
         "libx265 uses one slice for pictures under three columns of blocks, which would crash it",
-        arguments: [EncoderConfiguration.Latency.realtime, .quality])
-    func narrow(latency: EncoderConfiguration.Latency) throws {
+        arguments: [CompressionProperties.Latency.realtime, .quality])
+    func narrow(latency: CompressionProperties.Latency) throws {
         let most = X265.maximumSlices(try #require(PictureSize(130, 128)))
         for (width, count) in [(64, 1), (128, 1), (130, min(2, most))] {
             let film = try Film(.nv12, width, 128)
@@ -361,8 +362,8 @@ import CamPlatform
         arguments: [
             (.constrainedBaseline, 66, "Constrained Baseline"), (.main, 77, "Main"), (.high, 100, "High"),
         ]
-            as [(EncoderConfiguration.Profile, Int, String)])
-    func profiles(profile: EncoderConfiguration.Profile, number: Int, name: String) throws {
+            as [(CompressionProperties.Profile, Int, String)])
+    func profiles(profile: CompressionProperties.Profile, number: Int, name: String) throws {
         // Real colour pictures: noise would not need the tools of a higher profile.
         let film = try Film(.yuyv, 320, 240)
         let unit = try #require(try film.encode(2, with: film.software { $0.profile = profile }).first)
@@ -373,7 +374,7 @@ import CamPlatform
 
     @Test("uses the requested entropy mode")
     func entropyModes() throws {
-        func isCABAC(_ configure: (inout EncoderConfiguration) -> Void) throws -> Bool {
+        func isCABAC(_ configure: (inout CompressionProperties) -> Void) throws -> Bool {
             let film = try Film()
             let unit = try #require(try film.encode(1, with: film.software(configure)).first)
             return try unit.pictureParameterSet().entropy_coding_mode_flag

@@ -1,6 +1,7 @@
 import Bitstream
 import CFFmpeg
 import CTestAllocations
+import CamConversion
 import CamPictures
 import Testing
 
@@ -35,6 +36,30 @@ import Testing
 
     private func content(_ format: PictureFormat) -> [[UInt8]] {
         format.minimumLengths.enumerated().map { noise($0.element, seed: UInt64($0.offset)) }
+    }
+
+    @Test(
+        "frees everything when a converter cannot be made",
+        .enabled(if: allocations_are_balanced(), "a sanitizer replaces free"))
+    func failures() throws {
+        let h264 = try format(.h264)
+        var tooLarge = PictureTreatment()
+        tooLarge.framing.crop = CropRectangle("640x480+0+0")
+        let yuyv = try format(.yuyv)
+        for (format, treatment) in [(h264, PictureTreatment()), (yuyv, tooLarge)] {
+            func makeInput() throws(EncoderError) {
+                _ = try SoftwareInput(
+                    source: format, treatment: treatment, size: format.size, color: format.color,
+                    arrangements: [.i420])
+            }
+            // What is made once is kept.
+            #expect(throws: EncoderError.self) { try makeInput() }
+            allocations_begin()
+            for _ in 0..<10 { try? makeInput() }
+            let left = allocations_left()
+            _ = allocations_end()
+            #expect(left == 0)
+        }
     }
 
     @Test(
@@ -98,7 +123,7 @@ import Testing
                 }
             }
             if [.nv21, .yvu420].contains(pixelFormat) { values.swapAt(1, 2) }
-            var configuration = EncoderConfiguration()
+            var configuration = CompressionProperties()
             configuration.rateControl.quantizer = 10
             let encoder = try SoftwareBackend.open(
                 configuration, source: format, inputs: EncoderInputs(codecs: [configuration.codec]),
@@ -117,7 +142,7 @@ import Testing
     func detail() throws {
         let source = try TestSource(
             CaptureRequest(size: PictureSize(318, 238), pixelFormat: .yuv420), isPaced: false)
-        var configuration = EncoderConfiguration()
+        var configuration = CompressionProperties()
         configuration.rateControl.quantizer = 1
         let encoder = try SoftwareBackend.open(
             configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]),
@@ -141,7 +166,7 @@ import Testing
     func free() throws {
         let source = try TestSource(
             CaptureRequest(size: PictureSize(64, 48), pixelFormat: .yuv420), isPaced: false)
-        var configuration = EncoderConfiguration()
+        var configuration = CompressionProperties()
         configuration.latency = .quality
         let encoder = try SoftwareBackend.open(
             configuration, source: source.format, inputs: EncoderInputs(codecs: [configuration.codec]),
@@ -182,7 +207,7 @@ import Testing
             encoder.releasePicture()
             while try encoder.nextAccessUnit() != nil {}
         }
-        var configuration = EncoderConfiguration()
+        var configuration = CompressionProperties()
         configuration.keyframeInterval = .frames(10)
         let bare = try BareEncoder(configuration, format: film.format)
         let libavcodecs = try measure { buffer, number in
@@ -199,22 +224,22 @@ private final class BareEncoder {
     private let packet = av_packet_alloc()!
 
     private final class SessionBox {
-        let session: CodecSession
-        init(_ session: consuming CodecSession) { self.session = session }
+        let session: LibavEncoder
+        init(_ session: consuming LibavEncoder) { self.session = session }
     }
 
-    init(_ configuration: EncoderConfiguration, format: PictureFormat) throws {
+    init(_ configuration: CompressionProperties, format: PictureFormat) throws {
         let properties = try SessionProperties(
             configuration, source: format,
             limits: SessionProperties.Limits(
-                encoder: "libx264", profiles: EncoderConfiguration.Profile.allCases,
+                encoder: "libx264", profiles: CompressionProperties.Profile.allCases,
                 rateControlModes: Set(RateControl.Mode.allCases), maximumSize: nil, minimumSize: nil,
                 maximumSlices: 32, hasBPictures: true, rateTraits: .x264))
         let input = try EncoderInputs(codecs: [.h264]).memory(
             for: format, size: properties.size, color: properties.color)
         self.input = input
         session = SessionBox(
-            try CodecSession(
+            try LibavEncoder(
                 name: "libx264",
                 options: [
                     ("preset", "veryfast"), ("tune", "zerolatency"), ("forced-idr", "1"),

@@ -28,6 +28,38 @@ as_shown() { # COMMAND: a recording without an end is stopped as its user would,
 }
 
 # Who listens, not how many: an earlier command may stop listening meanwhile.
+translations() { # what coming-from.md has for other programs' commands; the first column is theirs
+    awk -F '|' '/^\| `/ {print $3}' "$repository/docs/guide/coming-from.md" | grep -oE '`cam(rec|play|web) [^`]*`' | tr -d '`'
+}
+
+with_test_picture() { # COMMAND: the same with the test picture as the camera
+    local command=${1//\/dev\/video0/test}
+    case $command in
+        'camrec devices'* | 'camrec remux'* | 'camrec inspect'*) ;;
+        *--device*) ;;
+        'camrec snapshot '*) command="camrec snapshot --device test ${command#camrec snapshot }" ;;
+        'camrec '*) command="camrec --device test ${command#camrec }" ;;
+    esac
+    echo "${command/#camrec --/camrec --encoder software --}"
+}
+
+as_translated() { # COMMAND CODE: one without an end is stopped by Ctrl-C
+    local status=0
+    timeout --preserve-status --signal=INT --kill-after=20 3 env --default-signal=INT bash -c "exec $1" </dev/null || status=$?
+    [ $status = "$2" ] || { echo "exit code $status"; return 1; }
+}
+
+run_translations() { # LEAST
+    local line found=0 code
+    while read -r line; do
+        found=$((found + 1)) code=0
+        # Nobody takes the stream.
+        case $line in *rtsp://*) code=74 ;; esac
+        check "coming from: $line" as_translated "$(with_test_picture "$line")" $code
+    done < <(translations)
+    check "documents: other programs' commands are translated" test $found -ge "$1"
+}
+
 listeners() { ss -Hltx state listening | awk '{print $1, $4, $5}' | sort -u; }
 one_more_listens() { [ -n "$(comm -13 <(echo "$1") <(listeners))" ]; } # SINCE
 

@@ -6,7 +6,7 @@ LAB_CACHE=${CAMREC_LAB_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/camrec-lab}
 # The build of the unit tests: that of swift test, or with CAMREC_BUILD=release an optimized one, as users run camrec; only
 # such builds allocate nothing for a frame.
 if [ "${CAMREC_BUILD-}" = release ]; then
-    test_options=(-c release -Xswiftc -enable-testing --scratch-path .build-optimized) test_build=.build-optimized/release
+    test_options=(-c release -debug-info-format none -Xswiftc -enable-testing --scratch-path .build-optimized) test_build=.build-optimized/release
 else
     test_options=() test_build=.build/debug
 fi
@@ -184,7 +184,18 @@ same_pictures() { # FILE RAW: a container and a raw stream decode to the same pi
     [ -n "$one" ] && [ "$one" = "$other" ] || { echo "$(wc -l <<<"$one") pictures of $1 differ from $(wc -l <<<"$other") of $2"; return 1; }
 }
 
-is_mesa_22() { "$LAB/gpu/run" radeonsi vainfo --display drm --device /dev/dri/renderD128 2>&1 | grep -q 'Mesa Gallium driver 22\.'; }
+# Of a part of pictures that must be black, within the codec's blur at its edges.
+brightest() { # FILE WxH+X+Y: the highest luma and the distance of chroma from gray, in a part of its pictures
+    ffmpeg -nostdin -v error -i "$1" -vf "format=yuv420p,crop=$(tr x+ :: <<<"$2"),signalstats,metadata=print:file=-" -f null - |
+        awk -F = '/YMAX/ {if ($2 > y) y = $2} /[UV]MAX/ {if ($2 - 128 > c) c = $2 - 128} /[UV]MIN/ {if (128 - $2 > c) c = 128 - $2} END {print y + 0, c + 0}'
+}
+hides() { # FILE WxH+X+Y
+    local luma color
+    read -r luma color < <(brightest "$@")
+    [ "$luma" -le 24 ] && [ "$color" -le 6 ] || { echo "luma up to $luma, color $color"; return 1; }
+}
+
+is_mesa_22() { grep -q 'Mesa Gallium driver 22\.' <<<"$("$LAB/gpu/run" radeonsi vainfo --display drm --device /dev/dri/renderD128 2>&1)"; }
 nothing_left() { # DRIVER: what the emulated GPU's report says where a program has freed everything
     # Mesa 25 keeps a context and a page of memory until it ends.
     if [ "$1" = radeonsi ] && ! is_mesa_22; then

@@ -1,3 +1,5 @@
+import CamPlatform
+
 /// Groups slices into pictures, and counts and measures them.
 struct PictureCollector: Sendable {
     /// The number of pictures whose records are kept.
@@ -17,6 +19,8 @@ struct PictureCollector: Sendable {
     private(set) var groups = GroupLengths()
     private(set) var outputOrder = StreamSummary.OutputOrder.unknown
     var meter: BitRateMeter?
+    /// The capture times in the pictures; nil if none has one.
+    private(set) var captureTimes: CaptureTimes?
 
     /// The highest picture order count since the coded video sequence began.
     private var highestOrderCount: Int?
@@ -31,6 +35,7 @@ struct PictureCollector: Sendable {
         var isRandomAccess = false
         var isSecondField = false
         var hasRecoveryPoint = false
+        var captureTime: WallTime?
         var sliceCount = 0
     }
 
@@ -47,6 +52,9 @@ struct PictureCollector: Sendable {
 
     /// Records that the access unit being read has a recovery point message.
     mutating func addRecoveryPoint() { current?.hasRecoveryPoint = true }
+
+    /// Records the capture time of the access unit being read.
+    mutating func add(captureTime: WallTime) { current?.captureTime = captureTime }
 
     /// Records that the access unit being read has an unreadable slice.
     mutating func addUnreadableSlice() { current?.sliceCount += 1 }
@@ -93,6 +101,10 @@ struct PictureCollector: Sendable {
         if record.isSecondField { secondFieldCount += 1 }
         groups.add(isKeyframe: record.isKeyframe, isSecondField: record.isSecondField)
         meter?.add(byteCount: end - picture.offset, isSecondField: record.isSecondField)
+        if let time = picture.captureTime {
+            captureTimes = captureTimes ?? CaptureTimes(first: time)
+            captureTimes?.add(time, isKeyframe: record.isKeyframe, byteCount: record.byteCount)
+        }
         if pictures.count < limit { pictures.append(record) }
         if count == 1, !record.isKeyframe { unusableBeginning = record.offset }
     }
@@ -116,6 +128,33 @@ extension PictureKind {
     /// The kind of a picture with slices of both kinds.
     fileprivate func joined(with other: PictureKind) -> PictureKind {
         self == .unknown ? other : other == .unknown ? self : rawValue > other.rawValue ? self : other
+    }
+}
+
+// MARK: - Capture times
+
+/// The capture times that pictures carry in SEI messages (MISB ST 0604).
+public struct CaptureTimes: Sendable {
+    /// The times of the first and of the latest picture in stream order that has one.
+    public let first: WallTime
+    public private(set) var last: WallTime
+    /// The number of pictures with a time.
+    public private(set) var count = 0
+    private var pictures = PictureTiming()
+
+    init(first: WallTime) { (self.first, last) = (first, first) }
+
+    mutating func add(_ time: WallTime, isKeyframe: Bool, byteCount: Int) {
+        last = time
+        count += 1
+        pictures.add(time: time - first, isKeyframe: isKeyframe, byteCount: byteCount)
+    }
+
+    /// The rates and the duration by the times; nil with fewer than two pictures.
+    package var timing: PictureTiming.Result? {
+        var pictures = pictures
+        pictures.finish()
+        return pictures.result
     }
 }
 

@@ -96,6 +96,7 @@ public struct StreamInspector: Sendable {
             peakBitRate: collector.peakBitRate, pictureByteCount: collector.byteCount,
             parameterSetCounts: catalogue.counts, parameterSets: catalogue.records,
             parameterSetsAreIncomplete: catalogue.isIncomplete, messages: messages.records,
+            captureTimes: collector.captureTimes,
             problems: allProblems, omittedProblemCount: problems.omittedCount)
     }
 }
@@ -160,6 +161,9 @@ extension StreamInspector {
         for message in information.messages {
             messages.add(message)
             if case .recoveryPoint = message.content { collector.addRecoveryPoint() }
+            if case .unregisteredUserData(let data) = message.content, let time = data.captureTime {
+                collector.add(captureTime: time)
+            }
             if case .damaged(let error) = message.content {
                 unit.problems.append("SEI \(message.name): \(error)")
             }

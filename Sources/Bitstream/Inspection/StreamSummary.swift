@@ -51,6 +51,8 @@ public struct StreamSummary: Sendable {
     public let parameterSetsAreIncomplete: Bool
     /// Supplemental enhancement information by payload type.
     public let messages: [MessageRecord]
+    /// The capture times in the stream; nil if it has none.
+    public let captureTimes: CaptureTimes?
     /// The problems, each kind once.
     public let problems: [StreamProblem]
     /// The number of problems of further kinds, which are not listed.
@@ -82,6 +84,11 @@ public struct StreamSummary: Sendable {
     /// write only such B pictures.
     public var hasGeneralizedP: Bool {
         codec == .hevc && outputOrder == .decoding && kindCounts[.bidirectional, default: 0] > 0
+    }
+
+    /// The rates and the duration by capture times; nil unless each access unit has one.
+    package var timing: PictureTiming.Result? {
+        captureTimes.flatMap { $0.count == accessUnitCount ? $0.timing : nil }
     }
 
     /// The transfer characteristics, in words, that an SEI message prefers to the VUI; `nil` without such a

@@ -1,3 +1,5 @@
+import CamPlatform
+
 /// User data with a UUID that identifies its kind (H.264: D.1.7, D.2.7; H.265: D.2.7, D.3.7).
 public struct UnregisteredUserData: Equatable, Sendable {
     /// `uuid_iso_iec_11578`: the 16 bytes of the UUID.
@@ -23,6 +25,9 @@ public struct UnregisteredUserData: Equatable, Sendable {
         let isPrintable = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x0A || $0 == 0x09 }
         return isPrintable && !bytes.isEmpty ? String(validating: bytes, as: UTF8.self) : nil
     }
+
+    /// The capture time of the picture (MISB ST 0604); `nil` for other data.
+    public var captureTime: WallTime? { CaptureTimeMessage.time(uuid: uuid, payload: payload) }
 
     /// user_data_unregistered( payloadSize ).
     init(_ reader: inout RBSPReader) throws(SyntaxError) {

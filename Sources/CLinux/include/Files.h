@@ -37,4 +37,7 @@ bool files_is_locked_for_writing(int descriptor);
 // Whether an open folder belongs to procfs.
 bool files_is_process_folder(int folder);
 
+// The type of an open file's file system (statfs(2)), 0 if it is unknown.
+uint32_t files_system_type(int descriptor);
+
 #endif

@@ -91,7 +91,7 @@ struct SessionDescription: Sendable, Equatable {
 final class StreamAnnouncement: @unchecked Sendable {
     // Safe to share: the description is accessed with the monitor's lock held, the parameter sets by one thread.
     private let monitor = Monitor()
-    private let wakeUp: WakeUp
+    private let wakeUp: EventFD
     private var description: SessionDescription?
     /// The parameter sets of `description`. Used by the writer.
     private var parameterSets: [UInt8] = []
@@ -99,7 +99,7 @@ final class StreamAnnouncement: @unchecked Sendable {
 
     /// - Parameter sound: the sound sent with the pictures; nil for none.
     init(sound: SoundDescription? = nil) throws(NetworkError) {
-        wakeUp = try WakeUp()
+        wakeUp = try EventFD()
         self.sound = sound
     }
 
@@ -114,10 +114,10 @@ final class StreamAnnouncement: @unchecked Sendable {
     }
 
     /// Waits for the first description.
-    /// - Returns: the latest; nil if the interruption was raised.
-    func wait(unless interruption: Interruption) -> SessionDescription? {
+    /// - Returns: the latest; nil if the cancellation was raised.
+    func wait(unless cancellation: CancellationFlag) -> SessionDescription? {
         // Never cleared: there is always a description after the first.
-        _ = interruption.wait(for: wakeUp.descriptor)
+        _ = cancellation.wait(for: wakeUp.descriptor)
         return monitor.withLock { description }
     }
 }

@@ -145,10 +145,10 @@ struct EncoderCheck {
     let deviceAccess: DeviceAccess
 
     /// Returns the findings, and whether a thread now hangs in a driver.
-    func look() -> (findings: [Finding], leavesThread: Bool) {
+    func look() -> (findings: [Finding], hasHungThread: Bool) {
         let software = EncoderEntry.software()
         let nodes = RenderNode.all()
-        var (findings, leavesThread) = (nodes.isEmpty ? [absence()] : [], false)
+        var (findings, hasHungThread) = (nodes.isEmpty ? [absence()] : [], false)
         for node in nodes {
             if let refusal = deviceAccess.refusal(of: node, class: "char-drm", module: "drm") {
                 findings.append(
@@ -156,7 +156,7 @@ struct EncoderCheck {
                 continue
             }
             let entry = EncoderEntry(node: node)
-            if entry.hangs { leavesThread = true }
+            if entry.hangs { hasHungThread = true }
             findings.append(finding(node, entry))
         }
         findings.append(
@@ -165,7 +165,7 @@ struct EncoderCheck {
                 software.problem ?? software.driver,
                 remedy: software.problem == nil
                     ? nil : "install the distribution's FFmpeg: sudo apt install libavcodec-extra"))
-        return (findings, leavesThread)
+        return (findings, hasHungThread)
     }
 
     private func finding(_ node: String, _ entry: EncoderEntry) -> Finding {

@@ -1,17 +1,17 @@
 /// The result of `camrec doctor`: the state of each part that a recording needs, and whether a recording
 /// would work.
-public struct Diagnosis: Sendable, Encodable {
+package struct Diagnosis: Sendable, Encodable {
     /// The problem that prevents every recording.
-    public enum Obstacle: String, Sendable, Encodable {
+    package enum Obstacle: String, Sendable, Encodable {
         case noCamera, noPermission, busy, noEncoder, noRoom
     }
 
     /// In the order of their areas.
-    public let findings: [Finding]
+    package let findings: [Finding]
     /// Nil if a recording would work.
-    public let obstacle: Obstacle?
+    package let obstacle: Obstacle?
     /// Whether a thread hangs in a driver. Normal cleanup at the end of the process may then hang, too.
-    public let leavesThread: Bool
+    package let hasHungThread: Bool
 
     private enum CodingKeys: CodingKey { case findings, obstacle }
 
@@ -19,7 +19,7 @@ public struct Diagnosis: Sendable, Encodable {
     /// - Parameters:
     ///   - folder: the folder of future recordings.
     ///   - checkSettings: evaluates a settings file.
-    public static func make(
+    package static func make(
         folder: String, checkSettings: @escaping (String) -> SettingsCheck
     ) -> Diagnosis {
         let files = MachineFiles()
@@ -32,12 +32,12 @@ public struct Diagnosis: Sendable, Encodable {
                 + MicrophoneCheck(deviceAccess: deviceAccess).findings()
                 + encoders.findings
                 + ServiceCheck(files: files, checkSettings: checkSettings).findings()
-                + DiskCheck.findings(folder: folder, files: files), leavesThread: encoders.leavesThread)
+                + DiskCheck.findings(folder: folder, files: files), hasHungThread: encoders.hasHungThread)
     }
 
-    init(_ findings: [Finding], leavesThread: Bool = false) {
+    init(_ findings: [Finding], hasHungThread: Bool = false) {
         self.findings = findings
-        self.leavesThread = leavesThread
+        self.hasHungThread = hasHungThread
         func isBroken(_ area: Finding.Area) -> Bool {
             let verdicts = findings.filter { $0.area == area }.map(\.verdict)
             return verdicts.contains(.broken) && !verdicts.contains(.fine)
@@ -58,14 +58,14 @@ public struct Diagnosis: Sendable, Encodable {
 // MARK: Findings
 
 /// The result of one check.
-public struct Finding: Sendable, Equatable, Encodable {
+package struct Finding: Sendable, Equatable, Encodable {
     /// The part of a recording that a finding concerns.
-    public enum Area: String, Sendable, Encodable, CaseIterable {
+    package enum Area: String, Sendable, Encodable, CaseIterable {
         case machine, cameras, microphones, encoders, services, disk
     }
 
     /// The severity of a finding.
-    public enum Verdict: String, Sendable, Encodable {
+    package enum Verdict: String, Sendable, Encodable {
         case fine
         /// Recording works, but the user should know this.
         case note
@@ -73,14 +73,14 @@ public struct Finding: Sendable, Equatable, Encodable {
         case broken
     }
 
-    public let area: Area
-    public let verdict: Verdict
+    package let area: Area
+    package let verdict: Verdict
     /// The thing: a device, a file, a folder.
-    public let subject: String
+    package let subject: String
     /// The state with its cause, in one line.
-    public let message: String
+    package let message: String
     /// The remedy: a command, or an instruction. Nil if nothing needs to be fixed.
-    public let remedy: String?
+    package let remedy: String?
 
     init(_ area: Area, _ verdict: Verdict, _ subject: String, _ message: String, remedy: String? = nil) {
         self.area = area
@@ -96,7 +96,7 @@ public struct Finding: Sendable, Equatable, Encodable {
 extension Diagnosis {
     /// The diagnosis as text, without a trailing newline: grouped by area, each problem followed by its
     /// remedy.
-    public var text: String {
+    package var text: String {
         var lines: [String] = []
         for area in Finding.Area.allCases {
             let own = findings.filter { $0.area == area }

@@ -1,7 +1,7 @@
 import CamPlatform
 
 /// The result of evaluating a settings file.
-public enum SettingsCheck: Sendable {
+package enum SettingsCheck: Sendable {
     /// The settings are valid; `device` is nil for the first camera.
     case sound(device: String?)
     /// The settings have problems, in the order of lines.

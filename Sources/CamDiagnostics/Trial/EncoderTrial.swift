@@ -6,55 +6,55 @@ import Capture
 import Encoder
 
 /// The performance of an encoder with test pictures.
-public struct EncoderTrial: Sendable, Codable {
+package struct EncoderTrial: Sendable, Codable {
     /// `H.264` or `H.265`.
-    public let codec: String
+    package let codec: String
     /// The render node; nil for software.
-    public let node: String?
+    package let node: String?
     /// The opened encoder with its settings.
-    public let encoder: String?
-    public let driver: String?
-    public let result: Result?
+    package let encoder: String?
+    package let driver: String?
+    package let result: Result?
     /// Why there is no result.
-    public let problem: String?
+    package let problem: String?
 
     /// The measurements.
-    public struct Result: Sendable, Codable {
-        public let pictures: Int
+    package struct Result: Sendable, Codable {
+        package let pictures: Int
         /// The number of pictures that could be decoded.
-        public let decoded: Int
+        package let decoded: Int
         /// Pictures a second, encoded one after another as fast as possible.
-        public let framesPerSecond: Double
+        package let framesPerSecond: Double
         /// The median time from a picture to its access unit, in milliseconds.
-        public let medianLatency: Double
-        public let percentile99Latency: Double
+        package let medianLatency: Double
+        package let percentile99Latency: Double
         /// Peak signal-to-noise ratio of luma over all pictures, in dB; nil if they are identical.
-        public let psnr: Double?
+        package let psnr: Double?
         /// The requested bits per second; nil if the encoder has no such mode.
-        public let wantedBitRate: Int?
+        package let wantedBitRate: Int?
         /// The measured bits a second.
-        public let bitRate: Int
+        package let bitRate: Int
         /// The requested limit in bits a second for the fullest window; nil if the encoder has no such mode.
-        public let maximumBitRate: Int?
+        package let maximumBitRate: Int?
         /// Bits a second in the fullest window.
-        public let peakBitRate: Int
+        package let peakBitRate: Int
         /// The window's length.
-        public let rateWindowSeconds: Double
+        package let rateWindowSeconds: Double
         /// Whether average and fullest window are within the promise of the encoder.
-        public let holdsRates: Bool
+        package let holdsRates: Bool
     }
 
     /// The rate requested of every encoder, in bits per second.
     private static let bitRate = 4_000_000
 
     /// The render nodes of this machine, then nil for software.
-    public static var nodes: [String?] { RenderNode.all() + [nil] }
+    package static var nodes: [String?] { RenderNode.all() + [nil] }
 
     /// Creates a trial that failed.
     /// - Parameters:
     ///   - node: nil for software.
     ///   - problem: why.
-    public init(node: String?, codec: Codec, problem: String) {
+    package init(node: String?, codec: Codec, problem: String) {
         self.init(
             codec: "\(codec)", node: node, encoder: nil, driver: nil, result: nil, problem: problem)
     }
@@ -71,19 +71,17 @@ public struct EncoderTrial: Sendable, Codable {
     ///   - node: nil for software.
     ///   - seconds: the length of the test stream, at least 1.
     ///   - progress: called for each picture that goes in or comes out.
-    public static func run(
+    package static func run(
         node: String?, codec: Codec, size: PictureSize, frameRate: FrameRate, seconds: Int,
-        progress: () -> Void = {}
+        progress: @escaping () -> Void = {}
     ) -> EncoderTrial {
         do {
             let pictures = try TrialPictures(size: size, frameRate: frameRate)
             let provider = provider(node, codec, pictures.format)
-            let run = TrialRun(pictures: pictures, encoder: try provider.open(CallWatch()), codec: codec)
-            let measured = try run.measure(
-                count: seconds * Int(frameRate.framesPerSecond),
-                keyframeInterval: provider.keyframeInterval.frames(
-                    framesPerSecond: frameRate.framesPerSecond),
-                progress: progress)
+            let run = TrialRun(
+                pictures: pictures, session: try CompressionSession([provider], format: pictures.format),
+                codec: codec, progress: progress)
+            let measured = try run.measure(count: seconds * Int(frameRate.framesPerSecond))
             let details = provider.choice?.details
             return EncoderTrial(
                 codec: "\(codec)", node: node, encoder: provider.choice?.name, driver: details?.driver,
@@ -100,7 +98,7 @@ public struct EncoderTrial: Sendable, Codable {
         var request = EncoderRequest()
         request.preference = node == nil ? .software : .vaapi
         request.renderNode = node
-        var configuration = EncoderConfiguration()
+        var configuration = CompressionProperties()
         configuration.codec = codec
         configuration.rateControl.bitRate = bitRate
         return BackendEncoderProvider.providers(request, configurations: [configuration], source: format)[0]
@@ -133,34 +131,36 @@ extension EncoderTrial.Result {
 
 extension EncoderTrial {
     /// The trial as text, without a trailing newline.
-    public var text: String {
+    /// - Parameter rate: the frames a second that a recording would need.
+    package func text(for rate: Int) -> String {
         let place = node ?? "software"
         guard let result else { return "\(codec) on \(place): \(problem ?? "no result")" }
         return "\(codec) on \(place): \(encoder ?? "")" + (driver.map { "; driver: \($0)" } ?? "")
-            + "\n  \(result.text)"
+            + "\n  \(result.verdict(for: rate)): \(result.text)"
     }
 }
 
 extension EncoderTrial.Result {
+    /// Whether a recording can use the encoder, in a few words.
+    func verdict(for rate: Int) -> String {
+        if decoded < pictures { return "broken" }
+        if framesPerSecond < Double(rate) { return "too slow for \(rate) frames/s" }
+        return holdsRates ? "fit for \(rate) frames/s" : "exceeds its rates"
+    }
+
     fileprivate var text: String {
-        let quality = psnr.map { "PSNR \(Self.decimal($0)) dB" } ?? "identical samples"
+        let quality = psnr.map { "PSNR \(Quantity.tenths($0)) dB" } ?? "identical samples"
         let deviation = wantedBitRate.map { wanted in
-            " (\(Self.decimal(Double(bitRate - wanted) * 100 / Double(wanted))) % from \(Self.decimal(Double(wanted) / 1e6)))"
+            " (\(Quantity.tenths(Double(bitRate - wanted) * 100 / Double(wanted))) % from \(Quantity.tenths(Double(wanted) / 1e6)))"
         }
-        let most = maximumBitRate.map { " (at most \(Self.decimal(Double($0) / 1e6)))" } ?? ""
+        let most = maximumBitRate.map { " (at most \(Quantity.tenths(Double($0) / 1e6)))" } ?? ""
         let peak =
-            ", \(Self.decimal(Double(peakBitRate) / 1e6)) in the fullest \(Self.decimal(rateWindowSeconds)) s\(most)"
+            ", \(Quantity.tenths(Double(peakBitRate) / 1e6)) in the fullest \(Quantity.tenths(rateWindowSeconds)) s\(most)"
         let broken = holdsRates ? "" : "; it exceeds its rates"
         let lost = decoded == pictures ? "" : "; only \(decoded) of \(pictures) pictures could be decoded"
         return
-            "\(Self.decimal(framesPerSecond)) frames/s; latency \(Self.decimal(medianLatency)) ms, 99 % within "
-            + "\(Self.decimal(percentile99Latency)) ms; \(quality); \(Self.decimal(Double(bitRate) / 1e6)) Mbit/s"
+            "\(Quantity.tenths(framesPerSecond)) frames/s; latency \(Quantity.tenths(medianLatency)) ms, 99 % within "
+            + "\(Quantity.tenths(percentile99Latency)) ms; \(quality); \(Quantity.tenths(Double(bitRate) / 1e6)) Mbit/s"
             + (deviation ?? ", at constant quality") + peak + broken + lost
-    }
-
-    /// With one decimal.
-    private static func decimal(_ value: Double) -> String {
-        let tenths = Int((value * 10).rounded())
-        return "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"
     }
 }

@@ -30,69 +30,90 @@ final class TrialRun {
     }
 
     private let pictures: TrialPictures
-    private let encoder: any PictureEncoder
+    private let session: CompressionSession
     private let assembler: AccessUnitAssembler
-    private let decoder: PictureDecoder
+    private let decoder: DecompressionSession
+    private let progress: () -> Void
     /// The time at which each picture went to the encoder, by number.
     private var starts: [Instant] = []
+    /// When the encoder began what it does now.
+    private var start = Instant.now
     private var measurement = Measurement()
-    private var rate: SlidingBitRate
+    private var rate = SlidingBitRate(window: .seconds(1), reordering: 16)
+    /// Why the trial ends early: another encoder would not do.
+    private var failure: (any Error)?
     /// The luma samples of the picture to compare with.
     private var original: [UInt8]
 
-    init(pictures: TrialPictures, encoder: any PictureEncoder, codec: Codec) {
-        self.pictures = pictures
-        self.encoder = encoder
-        rate = SlidingBitRate(window: .seconds(encoder.ratePromise?.window ?? 1), reordering: 16)
+    /// - Parameters:
+    ///   - session: has one rendition, and has not encoded yet.
+    ///   - progress: called for each picture that goes in or comes out.
+    init(pictures: TrialPictures, session: CompressionSession, codec: Codec, progress: @escaping () -> Void) {
+        (self.pictures, self.session, self.progress) = (pictures, session, progress)
         assembler = AccessUnitAssembler(codec: codec)
         var configuration = DecoderConfiguration(codec: codec)
         configuration.acceleration = .none
-        decoder = PictureDecoder(configuration)
+        decoder = DecompressionSession(configuration)
         original = [UInt8](repeating: 0, count: pictures.format.size.width * pictures.format.size.height)
     }
 
     /// Encodes pictures one by one, and compares each with the decoded picture.
-    func measure(count: Int, keyframeInterval: Int, progress: () -> Void) throws -> Measurement {
+    func measure(count: Int) throws -> Measurement {
+        for rendition in session.renditions {
+            rendition.onAccessUnit = { [unowned self] in take($0) }
+            rendition.onEvent = { [unowned self] in note($0) }
+        }
         for number in 0..<count {
             let buffer = pictures.buffer(number)
-            let start = Instant.now
+            progress()
+            start = .now
             starts.append(start)
-            try encoder.encode(
-                buffer, as: number % keyframeInterval == 0 ? .idr : .automatic, frameNumber: number)
-            encoder.releasePicture()
-            _ = consume buffer
-            try takeUnits(since: start, progress)
+            if case .damaged(let error) = session.encode(buffer) { throw error }
+            measurement.duration += .now - start
+            try check()
         }
-        let end = Instant.now
-        try encoder.drain()
-        try takeUnits(since: end, progress)
+        start = .now
+        session.finish()
+        measurement.duration += .now - start
+        try check()
         try assembler.finish(decode)
         decoder.drain()
         try takePictures()
         rate.finish()
-        (measurement.largestWindow, measurement.promise) = (rate.largestWindow, encoder.ratePromise)
+        measurement.largestWindow = rate.largestWindow
         return measurement
     }
 
-    /// - Parameter start: the time of the call of the encoder.
-    private func takeUnits(since start: Instant, _ progress: () -> Void) throws {
-        var start = start
-        progress()
-        while let unit = try encoder.nextAccessUnit() {
-            progress()
-            let now = Instant.now
-            measurement.duration += now - start
-            measurement.pictureCount += 1
-            measurement.byteCount += unit.count
-            rate.add(timestamp: unit.timestamp, bits: unit.count * 8)
-            if starts.indices.contains(unit.frameNumber) {
-                measurement.latencies.append(now - starts[unit.frameNumber])
-            }
-            try unit.withUnsafeBytes { try assembler.add($0.bytes, decode) }
-            // The time for decoding does not count.
-            start = .now
+    private func check() throws {
+        if let error = failure ?? session.renditions.first?.error { throw error }
+    }
+
+    private func note(_ event: Rendition.Event) {
+        switch event {
+        case .opened(let promise):
+            measurement.promise = promise
+            if let promise { rate = SlidingBitRate(window: .seconds(promise.window), reordering: 16) }
+        case .replaced(let cause, _): failure = failure ?? cause
+        case .changed, .ended: break
         }
-        measurement.duration += .now - start
+    }
+
+    private func take(_ unit: AccessUnit) -> Rendition.Demand {
+        progress()
+        let now = Instant.now
+        measurement.duration += now - start
+        measurement.pictureCount += 1
+        measurement.byteCount += unit.count
+        rate.add(timestamp: unit.timestamp, bits: unit.count * 8)
+        if starts.indices.contains(unit.frameNumber) {
+            measurement.latencies.append(now - starts[unit.frameNumber])
+        }
+        do { try unit.withUnsafeBytes { try assembler.add($0.bytes, decode) } } catch {
+            failure = failure ?? error
+        }
+        // The time for decoding does not count.
+        start = .now
+        return .more
     }
 
     private func decode(_ unit: borrowing ReceivedAccessUnit) throws {

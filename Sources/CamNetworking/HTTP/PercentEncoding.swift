@@ -1,7 +1,7 @@
 /// Characters in a URL that are written as `%` and two digits (RFC 3986, 2.1).
-public enum PercentEncoding {
+package enum PercentEncoding {
     /// Decodes escapes such as `%40`. Nil if an escape is malformed or stands for a control character.
-    public static func decoded(_ text: Substring) -> String? {
+    package static func decoded(_ text: Substring) -> String? {
         var (bytes, rest) = ([UInt8](), text.utf8[...])
         while let byte = rest.popFirst() {
             guard byte == UInt8(ascii: "%") else {
@@ -18,12 +18,21 @@ public enum PercentEncoding {
         }
         return String(validating: bytes, as: UTF8.self)
     }
+
+    /// Escapes all but letters and digits.
+    public static func encoded(_ text: String) -> String {
+        text.utf8.map { byte in
+            let scalar = UnicodeScalar(byte)
+            let isPlain = byte < 0x80 && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
+            return isPlain ? String(scalar) : "%" + String(256 + Int(byte), radix: 16).dropFirst()
+        }.joined()
+    }
 }
 
 // MARK: Forms
 
 /// The fields of a form, as `application/x-www-form-urlencoded` (WHATWG URL, 5.1).
-public struct FormBody: Hashable, Sendable {
+package struct FormBody: Hashable, Sendable {
     private let fields: [String: String]
 
     /// The most fields; more than any form of camweb has.
@@ -31,7 +40,7 @@ public struct FormBody: Hashable, Sendable {
 
     /// Reads a body. Nil for a duplicate name, too many fields, a malformed escape, or text that is not
     /// UTF-8.
-    public init?(_ bytes: some Collection<UInt8>) {
+    package init?(_ bytes: some Collection<UInt8>) {
         var fields: [String: String] = [:]
         guard !bytes.isEmpty else {
             self.fields = fields
@@ -51,7 +60,7 @@ public struct FormBody: Hashable, Sendable {
     }
 
     /// The value of a field; nil if the form has no such field.
-    public subscript(name: String) -> String? { fields[name] }
+    package subscript(name: String) -> String? { fields[name] }
 
     private static func decoded(_ text: some Collection<UInt8>) -> String? {
         var bytes: [UInt8] = []

@@ -1,9 +1,9 @@
 import FoundationEssentials
 
 /// Reads the header `Host`: `HOST[:PORT]`.
-public enum HostHeader {
+package enum HostHeader {
     /// Returns the host, IPv6 in brackets; nil if the port is not a number.
-    public static func host(of authority: String) -> String? {
+    package static func host(of authority: String) -> String? {
         let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]").map(authority.index(after:)) : nil
         let colon = authority[(end ?? authority.startIndex)...].firstIndex(of: ":")
         guard let colon else { return authority }
@@ -16,14 +16,14 @@ public enum HostHeader {
 // MARK: X-Forwarded-For
 
 /// Reads the client address that a reverse proxy adds, in the header `X-Forwarded-For`.
-public enum ForwardedFor {
+package enum ForwardedFor {
     /// The longest IPv6 address with a zone, in bytes.
     private static let longestAddress = 64
 
     /// Returns the last address, which the nearest proxy saw; the client may have made up the others. Nil if
     /// there is none.
     /// - Parameter headers: the values of all `X-Forwarded-For` headers of the request.
-    public static func client(in headers: [String]) -> String? {
+    package static func client(in headers: [String]) -> String? {
         guard
             let last = headers.last?.utf8.split(
                 separator: UInt8(ascii: ","), omittingEmptySubsequences: false
@@ -40,13 +40,13 @@ public enum ForwardedFor {
 // MARK: Cookie
 
 /// Reads cookies in the header `Cookie` (RFC 6265, 4.2.1).
-public enum CookieHeader {
+package enum CookieHeader {
     /// The most cookies to read in a header.
     private static let mostCookies = 64
 
     /// Returns the value of the first cookie with a name; nil if there is none.
     /// - Parameter headers: the values of all `Cookie` headers of the request.
-    public static func value(of name: String, in headers: [String]) -> String? {
+    package static func value(of name: String, in headers: [String]) -> String? {
         for header in headers {
             for pair in header.utf8.split(separator: UInt8(ascii: ";"), maxSplits: mostCookies) {
                 let pair = pair.drop { $0 == UInt8(ascii: " ") }
@@ -63,16 +63,16 @@ public enum CookieHeader {
 // MARK: Authorization
 
 /// User and password in the header `Authorization`, as players and Prometheus send them (RFC 7617).
-public struct BasicCredentials: Hashable, Sendable {
-    public let user: String
-    public let password: String
+package struct BasicCredentials: Hashable, Sendable {
+    package let user: String
+    package let password: String
 
     private static let scheme = "basic "
     /// More than any user and password that camweb accepts.
     private static let longestHeader = 1024
 
     /// Reads the value of the header; nil if it has another scheme or is damaged.
-    public init?(_ header: String) {
+    package init?(_ header: String) {
         guard header.utf8.count <= Self.longestHeader,
             header.prefix(Self.scheme.count).lowercased() == Self.scheme,
             let bytes = Data(base64Encoded: String(header.dropFirst(Self.scheme.count))),
@@ -88,7 +88,7 @@ public struct BasicCredentials: Hashable, Sendable {
 // MARK: Range
 
 /// The part of a file that a request wants, by the header `Range` (RFC 9110, 14.1.2).
-public enum ByteRange: Hashable, Sendable {
+package enum ByteRange: Hashable, Sendable {
     /// The whole file: the request has no range, several ranges, or a malformed one.
     case whole
     /// These bytes.
@@ -99,7 +99,7 @@ public enum ByteRange: Hashable, Sendable {
     /// - Parameters:
     ///   - header: the value of `Range`.
     ///   - count: the size of the file in bytes.
-    public init(_ header: String, of count: Int) {
+    package init(_ header: String, of count: Int) {
         self = .whole
         guard header.lowercased().hasPrefix("bytes=") else { return }
         let parts = header.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)

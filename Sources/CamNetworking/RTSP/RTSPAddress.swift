@@ -1,23 +1,23 @@
 /// The URL to which a stream is published: `rtsp://[USER[:PASSWORD]@]HOST[:PORT]/PATH` (RFC 2326, 3.2), or
 /// `rtsps://` for TLS.
-public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
+package struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
     /// The URL schemes.
-    public static let schemes = ["rtsp", "rtsps"]
+    package static let schemes = ["rtsp", "rtsps"]
 
     /// Whether the connection is encrypted and the identity of the server verified.
-    public let isEncrypted: Bool
+    package let isEncrypted: Bool
     /// The host and port of the server.
-    public let server: SocketAddress
+    package let server: SocketAddress
     /// The user in the URL; nil if it has none.
-    public let user: String?
+    package let user: String?
     /// The password in the URL; nil if it has none.
-    public let password: String?
+    package let password: String?
     /// The path with its first slash, as given: the name of the stream on the server.
     let path: String
 
     /// Reads a URL, which must have a path. An @ in the path must be escaped as %40: in
     /// `rtsp://USER:1/2@HOST/PATH` a password with a slash would be taken for a port and a path, and shown.
-    public init(_ text: String) throws(AddressFlaw) {
+    package init(_ text: String) throws(AddressFlaw) {
         guard let colon = text.firstRange(of: "://"),
             let scheme = Self.schemes.first(where: { text[..<colon.lowerBound].lowercased() == $0 })
         else { throw .otherScheme }
@@ -62,7 +62,7 @@ public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether the query has a secret, judging by its names, such as `pass` and `jwt` of MediaMTX.
-    public var hasSecretInQuery: Bool {
+    package var hasSecretInQuery: Bool {
         path.split(separator: "?", maxSplits: 1).dropFirst().joined().split(separator: "&").contains { part in
             Self.secretNames.contains(part.prefix { $0 != "=" }.lowercased())
         }
@@ -77,7 +77,7 @@ public struct RTSPAddress: Sendable, Hashable, CustomStringConvertible {
     var url: String { place + path }
 
     /// The URL for messages: without user, password and query, which may have a secret, too.
-    public var description: String { place + path.prefix { $0 != "?" } }
+    package var description: String { place + path.prefix { $0 != "?" } }
 
     private var place: String {
         let isDefault = server.port == Self.defaultPort(isEncrypted: isEncrypted)

@@ -11,7 +11,7 @@ struct RTSPConnection: ~Copyable {
     let relay: Relay?
     private let address: RTSPAddress
     private let password: String?
-    private let interruption: Interruption
+    private let cancellation: CancellationFlag
     private let timeout: Duration
     private let deadline: Instant
     private var sequence = 0
@@ -33,22 +33,22 @@ struct RTSPConnection: ~Copyable {
     ///   - patience: the time after which a server that reads nothing counts as gone.
     static func connect(
         to address: RTSPAddress, password: String?, trust: TLSTrust?, timeout: Duration, patience: Duration,
-        interruption: Interruption
+        cancellation: CancellationFlag
     ) throws(NetworkError) -> RTSPConnection {
-        var socket = try Socket.connect(to: address.server, timeout: timeout, interruption: interruption)
+        var socket = try Socket.connect(to: address.server, timeout: timeout, cancellation: cancellation)
         var relay: Relay?
         if address.isEncrypted {
             guard let trust else { throw NetworkError(.untrusted(.unknownIssuer), address: "\(address)") }
             let session = try TLSSession(
                 over: socket, host: address.server.host, trust: trust, timeout: timeout,
-                interruption: interruption,
+                cancellation: cancellation,
                 address: "\(address)")
-            let started = try session.relay(patience: patience, interruption: interruption)
+            let started = try session.relay(patience: patience, cancellation: cancellation)
             relay = started.relay
             socket = started.takeSocket()
         }
         return RTSPConnection(
-            socket: socket, relay: relay, address: address, password: password, interruption: interruption,
+            socket: socket, relay: relay, address: address, password: password, cancellation: cancellation,
             timeout: timeout, deadline: .now + timeout)
     }
 
@@ -187,7 +187,7 @@ struct RTSPConnection: ~Copyable {
         while true {
             // Checked also if the socket never runs empty.
             guard Instant.now < deadline else { throw timeoutError }
-            guard !interruption.isRaised else { throw NetworkError(.interrupted, address: "\(address)") }
+            guard !cancellation.isRaised else { throw NetworkError(.interrupted, address: "\(address)") }
             switch room.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
             case .received(let count):
                 pending += room.prefix(count)
@@ -202,7 +202,7 @@ struct RTSPConnection: ~Copyable {
     }
 
     private func wait(for events: Int32) throws(NetworkError) {
-        switch interruption.wait(for: socket.descriptor, events, until: deadline) {
+        switch cancellation.wait(for: socket.descriptor, events, until: deadline) {
         case .ready, .otherReady: return
         case .interrupted: throw NetworkError(.interrupted, address: "\(address)")
         case .due: throw timeoutError

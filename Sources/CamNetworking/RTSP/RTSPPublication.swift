@@ -1,12 +1,12 @@
 import CamPlatform
 
 /// A stream that an RTSP server has agreed to receive over a TCP connection (RFC 2326, 10.12).
-public struct RTSPPublication: ~Copyable {
+package struct RTSPPublication: ~Copyable {
     private let socket: Socket
     /// The TLS relay; nil if the connection is not encrypted.
-    public let relay: Relay?
+    package let relay: Relay?
     /// The request that ends the stream.
-    public let farewell: [UInt8]
+    package let farewell: [UInt8]
 
     /// Connects, and announces the stream.
     /// - Parameters:
@@ -15,14 +15,14 @@ public struct RTSPPublication: ~Copyable {
     ///   - trust: the certificates that verify the server of an encrypted connection; nil for none.
     ///   - timeout: for connecting, not including the name service, for encryption and for all requests, each.
     ///   - patience: the time after which a server that reads nothing counts as gone.
-    ///   - interruption: ends the wait.
-    public init(
+    ///   - cancellation: ends the wait.
+    package init(
         to address: RTSPAddress, description: String, controls: [String], password: String?, trust: TLSTrust?,
-        timeout: Duration, patience: Duration, interruption: Interruption
+        timeout: Duration, patience: Duration, cancellation: CancellationFlag
     ) throws(NetworkError) {
         var connection = try RTSPConnection.connect(
             to: address, password: password, trust: trust, timeout: timeout, patience: patience,
-            interruption: interruption)
+            cancellation: cancellation)
         let url = address.url
         _ = try connection.ask("ANNOUNCE", url, [("Content-Type", "application/sdp")], body: description)
         var session: String?
@@ -51,7 +51,7 @@ public struct RTSPPublication: ~Copyable {
 
     /// Returns the connection, for packets with their channel and length (RFC 2326, 10.12). The caller may
     /// discard everything that the server sends.
-    public consuming func takeSocket() -> Socket { socket }
+    package consuming func takeSocket() -> Socket { socket }
 
     /// Whether the server accepts packets on the requested channels; some servers do not repeat the channels.
     private static func usesChannels(_ channels: String, _ transport: String?) -> Bool {

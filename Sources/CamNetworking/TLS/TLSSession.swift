@@ -23,7 +23,7 @@ final class TLSSession: @unchecked Sendable {
     ///   - address: the address of the server, for errors.
     init(
         over socket: consuming Socket, host: String, trust: TLSTrust, timeout: Duration,
-        interruption: Interruption,
+        cancellation: CancellationFlag,
         address: String
     ) throws(NetworkError) {
         var library = trust.library
@@ -49,7 +49,7 @@ final class TLSSession: @unchecked Sendable {
         }
         ctls_verify_server(&library, session, identity, copy)
         library.set_descriptors(session, self.socket.descriptor, self.socket.descriptor)
-        try negotiate(until: .now + timeout, timeout, interruption, address)
+        try negotiate(until: .now + timeout, timeout, cancellation, address)
     }
 
     deinit {
@@ -59,7 +59,7 @@ final class TLSSession: @unchecked Sendable {
     }
 
     private func negotiate(
-        until deadline: Instant, _ timeout: Duration, _ interruption: Interruption, _ address: String
+        until deadline: Instant, _ timeout: Duration, _ cancellation: CancellationFlag, _ address: String
     ) throws(NetworkError) {
         while true {
             let result = trust.library.handshake(session)
@@ -73,7 +73,7 @@ final class TLSSession: @unchecked Sendable {
             }
             guard result == GNUTLS_E_AGAIN else { continue }
             let events = trust.library.direction(session) == 0 ? POLLIN : POLLOUT
-            if interruption.wait(for: descriptor, events, until: deadline) == .interrupted {
+            if cancellation.wait(for: descriptor, events, until: deadline) == .interrupted {
                 throw NetworkError(.interrupted, address: address)
             }
         }
@@ -126,12 +126,12 @@ extension TLSSession {
     /// Starts a relay that passes bytes between its socket and the server, through TLS.
     /// - Parameters:
     ///   - patience: the time after which a server that reads nothing counts as gone.
-    ///   - interruption: ends the relay at once, even with unsent bytes.
-    func relay(patience: Duration, interruption: Interruption) throws(NetworkError) -> Relay.Started {
+    ///   - cancellation: ends the relay at once, even with unsent bytes.
+    func relay(patience: Duration, cancellation: CancellationFlag) throws(NetworkError) -> Relay.Started {
         prepareForStreaming(patience: patience)
         return try Relay.start { [self] (socket, relay) throws(Relay.Failure) in
             var exchange = TLSExchange(self)
-            try exchange.run(socket, relay, interruption)
+            try exchange.run(socket, relay, cancellation)
         }
     }
 }
@@ -174,15 +174,15 @@ private struct TLSExchange {
         }
     }
 
-    /// Runs until the other end of the socket is closed and everything is sent, or the interruption is
+    /// Runs until the other end of the socket is closed and everything is sent, or the cancellation is
     /// raised.
     mutating func run(
-        _ socket: borrowing Socket, _ relay: Relay, _ interruption: Interruption
+        _ socket: borrowing Socket, _ relay: Relay, _ cancellation: CancellationFlag
     ) throws(Relay.Failure) {
         repeat {
             try advance(socket, relay)
             if hasEnded { return session.end() }
-        } while wait(socket, interruption)
+        } while wait(socket, cancellation)
     }
 
     private mutating func advance(_ socket: borrowing Socket, _ relay: Relay) throws(Relay.Failure) {
@@ -230,8 +230,8 @@ private struct TLSExchange {
         }
     }
 
-    /// - Returns: false once the interruption is raised.
-    private func wait(_ socket: borrowing Socket, _ interruption: Interruption) -> Bool {
+    /// - Returns: false once the cancellation is raised.
+    private func wait(_ socket: borrowing Socket, _ cancellation: CancellationFlag) -> Bool {
         // poll(2) would report a closed descriptor again and again even without events to wait for.
         func entry(_ descriptor: Int32, _ events: Int32) -> pollfd {
             pollfd(fd: events == 0 ? -1 : descriptor, events: Int16(events), revents: 0)
@@ -240,7 +240,7 @@ private struct TLSExchange {
             entry(socket.descriptor, (outbound.count == 0 ? POLLIN : 0) | (inbound.count == 0 ? 0 : POLLOUT)),
             entry(
                 session.descriptor, (outbound.count == 0 ? 0 : POLLOUT) | (inbound.count == 0 ? POLLIN : 0)),
-            entry(interruption.descriptor, POLLIN)
+            entry(cancellation.descriptor, POLLIN)
         )
         _ = withUnsafeMutablePointer(to: &descriptors) {
             $0.withMemoryRebound(to: pollfd.self, capacity: 3) { poll($0, 3, -1) }

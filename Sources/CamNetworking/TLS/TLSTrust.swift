@@ -2,7 +2,7 @@ import CTLS
 import CamPlatform
 
 /// The certificates that verify servers: those of the system, or those in a file. Safe in any thread.
-public final class TLSTrust: @unchecked Sendable {
+package final class TLSTrust: @unchecked Sendable {
     // Safe to share: after `init`, the credentials are only read, which GnuTLS allows in several threads at
     // once (its manual, "Thread safety").
     let library: ctls_library
@@ -10,7 +10,7 @@ public final class TLSTrust: @unchecked Sendable {
 
     /// Loads GnuTLS and the certificates.
     /// - Parameter file: a file of certificates in PEM; nil for those of the system.
-    public init(file: String?) throws(NetworkError) {
+    package init(file: String?) throws(NetworkError) {
         var library = ctls_library()
         if let reason = ctls_load(&library) {
             throw NetworkError(.noTLS(reason: String(cString: reason)), address: "TLS")

@@ -13,14 +13,23 @@ public struct FileFacts: Sendable, Hashable {
     /// The inode number. A later file can reuse it once this file is removed.
     public let inode: UInt64
     /// When it was last written.
-    public let modification: WallTime
+    public package(set) var modification: WallTime
 
-    /// Nil if the name does not exist or the facts cannot be read; errno says which.
+    /// Nil if the name does not exist or the facts cannot be read.
+    public init?(path: String) {
+        guard let facts = try? Self.read(path) else { return nil }
+        self = facts
+    }
+
+    /// Reads the facts about a name.
     /// - Parameter folder: an open folder at which a relative path begins; by default the working folder.
-    public init?(path: String, in folder: Int32 = AT_FDCWD) {
+    public static func read(
+        _ path: String, in folder: Int32 = AT_FDCWD
+    ) throws(FileLocation.Failure) -> FileFacts {
         var facts = files_facts()
-        guard files_read_facts(folder, path, &facts) == 0 else { return nil }
-        self.init(facts)
+        let result = files_read_facts(folder, path, &facts)
+        guard result == 0 else { throw FileLocation.Failure(errno: -result) }
+        return FileFacts(facts)
     }
 
     /// Nil if the facts cannot be read.
@@ -44,8 +53,10 @@ public struct FileFacts: Sendable, Hashable {
 
 /// Identifies a file, under any name.
 public struct FileIdentity: Hashable, Sendable {
-    private let device: dev_t
-    private let inode: ino_t
+    package let device: dev_t
+    package let inode: ino_t
+
+    package init(device: dev_t, inode: ino_t) { (self.device, self.inode) = (device, inode) }
 
     /// The file that a path leads to; nil if there is none.
     public init?(path: String) {

@@ -20,6 +20,13 @@ public final class FileLocation {
         public let errno: Int32
         /// A link that is not followed because of its owner.
         public var link: String?
+
+        /// A failed system call.
+        package init(errno: Int32, link: String? = nil) { (self.errno, self.link) = (errno, link) }
+
+        /// Whether there is nothing of that name, as opposed to a disk that cannot be read. A link that is not
+        /// followed does not mean that its target is gone.
+        public var isAbsence: Bool { link == nil && [ENOENT, ENOTDIR, ELOOP].contains(errno) }
     }
 
     private static let mostLinks = 40
@@ -41,8 +48,10 @@ public final class FileLocation {
     }
 
     /// Opens the file (openat(2)); a link in its place is an error, ELOOP.
+    /// - Returns: its descriptor, or -errno.
     public func open(_ flags: Int32, mode: mode_t = 0) -> Int32 {
-        openat(folder, name, flags | O_CLOEXEC | noFollow, mode)
+        let descriptor = openat(folder, name, flags | O_CLOEXEC | noFollow, mode)
+        return descriptor >= 0 ? descriptor : -errno
     }
 
     /// Opens the location without opening what is there (O_PATH); if it is a link, opens the link itself.
@@ -148,10 +157,11 @@ package struct FileCalls: Sendable {
     package var lock: @Sendable (_ descriptor: Int32) -> Int32 = {
         flock($0, LOCK_EX | LOCK_NB) == 0 ? 0 : errno
     }
-    /// Reads the facts about a name in an open folder. Returns nil, with errno set, if that fails.
-    package var facts: @Sendable (_ folder: Int32, _ name: String) -> FileFacts? = {
-        FileFacts(path: $1, in: $0)
-    }
+    /// Reads the facts about a name in an open folder.
+    package var facts: @Sendable (_ folder: Int32, _ name: String) throws(FileLocation.Failure) -> FileFacts =
+        {
+            (folder, name) throws(FileLocation.Failure) in try FileFacts.read(name, in: folder)
+        }
     /// Creates a file without a name in an open folder (O_TMPFILE). Returns its descriptor, or -errno.
     package var openUnnamed: @Sendable (_ folder: Int32, _ mode: mode_t) -> Int32 = {
         files_open_unnamed($0, $1)

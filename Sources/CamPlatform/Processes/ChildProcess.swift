@@ -43,7 +43,11 @@ public enum ChildProcess {
         guard let patience else { return ending(of: child, output) }
         // Before the child is waited for: afterwards another process may have its number.
         if !isRead { child.kill() }
-        guard let waiting = ChildWait(child) else { return ending(of: child, output) }
+        guard let waiting = ChildWait(child) else {
+            // Waiting on this thread might never end.
+            child.kill()
+            return .failed("out of threads to wait for its end; raise 'ulimit -u'")
+        }
         if isRead {
             if let ending = waiting.ending(until: .now + patience) { return Self.ending(ending, output) }
             child.kill()
@@ -56,12 +60,10 @@ public enum ChildProcess {
     /// - Returns: false if nothing arrived for too long.
     private static func read(_ descriptor: Int32, patience: Duration?, into output: inout [UInt8]) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 4096)
-        var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while true {
-            let ready = poll(&wait, 1, patience.map { Int32(clamping: $0.inMilliseconds) } ?? -1)
-            if ready < 0, errno == EINTR { continue }
             // Reading without a limit would wait for a driver that hangs.
-            guard ready > 0 else { return false }
+            let wait = WaitResult.wait(for: descriptor, unless: nil, until: patience.map { .now + $0 })
+            guard wait == .ready else { return false }
             let count = Glibc.read(descriptor, &bytes, bytes.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return true }

@@ -69,6 +69,28 @@ public struct SpawnedProcess: Sendable {
         identifier = child
     }
 
+    /// Returns why a program could not be started, as far as its file shows; nil if it could.
+    /// - Parameters:
+    ///   - program: as for `init`.
+    ///   - folders: the value of `PATH`; nil for the C library's default.
+    public static func obstacle(to program: String, folders: String?) -> Failure? {
+        if program.contains("/") { return obstacle(toFile: program) }
+        var found: Failure?
+        for folder in (folders ?? "/bin:/usr/bin").split(separator: ":", omittingEmptySubsequences: false) {
+            guard let obstacle = obstacle(toFile: "\(folder.isEmpty ? "." : folder)/\(program)") else {
+                return nil
+            }
+            if obstacle.errno == EACCES { found = obstacle }
+        }
+        return found ?? Failure(errno: ENOENT)
+    }
+
+    private static func obstacle(toFile path: String) -> Failure? {
+        var status = stat()
+        guard stat(path, &status) == 0, access(path, X_OK) == 0 else { return Failure(errno: errno) }
+        return status.st_mode & S_IFMT == S_IFREG ? nil : Failure(errno: EACCES)
+    }
+
     /// Kills the process (SIGKILL).
     public func kill() { _ = Glibc.kill(identifier, SIGKILL) }
 

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A mutex with a condition variable.
 ///
@@ -51,15 +52,15 @@ public final class Monitor: @unchecked Sendable {
 }
 
 /// Lets one thread at a time make calls that may never return: other threads wait, but only until a deadline.
-public final class Turn: @unchecked Sendable {
+public final class TimedLock: @unchecked Sendable {
     // Safe to share: the state is accessed with the monitor's lock held.
     private let monitor = Monitor()
     private var isTaken = false
 
-    /// Creates a turn that is free.
+    /// Creates a lock that is free.
     public init() {}
 
-    /// Waits for the turn and takes it.
+    /// Waits for the lock and takes it.
     /// - Returns: false if another thread still had it at the deadline.
     public func take(until deadline: Instant) -> Bool {
         monitor.withLock {
@@ -72,11 +73,33 @@ public final class Turn: @unchecked Sendable {
         }
     }
 
-    /// Releases the turn and wakes the waiting threads.
+    /// Releases the lock and wakes the waiting threads.
     public func giveBack() {
         monitor.withLock {
             isTaken = false
             monitor.signal()
         }
+    }
+}
+
+// MARK: - Counters
+
+/// Counters that any thread may increment and read.
+public final class Counters<Counter: CaseIterable & RawRepresentable<Int> & Sendable>: Sendable {
+    private let cells = Counter.allCases.map { _ in Cell() }
+
+    /// Creates counters at zero.
+    public init() {}
+
+    /// The current value.
+    public subscript(_ counter: Counter) -> Int { cells[counter.rawValue].value.load(ordering: .relaxed) }
+
+    /// Adds to a counter.
+    public func add(_ amount: Int = 1, to counter: Counter) {
+        cells[counter.rawValue].value.wrappingAdd(amount, ordering: .relaxed)
+    }
+
+    private final class Cell: Sendable {
+        let value = Atomic<Int>(0)
     }
 }

@@ -190,7 +190,7 @@ struct ProcessActivity {
 
 // MARK: - Calls on the caller's own thread
 
-/// Lets another thread detect that a call never returns, and take over.
+/// Lets another thread detect that a call never returns, and take over. See `ReplaceableThread`.
 ///
 /// A driver's call cannot be canceled, so its thread is abandoned. The caller increments the call's number
 /// when the call returns, the watchdog when patience runs out; the first of the two owns everything that the
@@ -247,6 +247,143 @@ public final class CallWatch: Sendable {
             return watch.number.compareExchange(
                 expected: number, desired: number + 1, ordering: .acquiringAndReleasing
             ).exchanged
+        }
+    }
+}
+
+// MARK: - A thread that is replaced
+
+/// A thread that performs a task whenever its owner asks, and is replaced when one of the task's watched calls
+/// never returns.
+///
+/// The owner waits for the task, and is the watchdog meanwhile. A task may hand over in between: its thread waits then,
+/// until the owner has taken what there is. Asking and handing over allocate nothing.
+public final class ReplaceableThread: @unchecked Sendable {
+    // Safe to share: the state is accessed with the lock held. The functions are called by one thread at a time,
+    // because an abandoned thread never returns from its call.
+    private let monitor = Monitor()
+    private var state = State.idle
+    private var hasThread = false
+    private var watchdog: CallWatch.Watchdog
+    private let tick: Duration?
+    private let task: () -> Void
+    private let takeOver: () -> Void
+    private let recover: (_ isLast: Bool) -> Void
+
+    private enum State { case idle, asked, busy, handingOver, over }
+
+    /// Creates the thread's owner; the thread starts with the first task.
+    /// - Parameters:
+    ///   - watch: watches the task's calls.
+    ///   - isWatched: false if the owner's `look` is called by others instead.
+    ///   - task: performed by the thread.
+    ///   - takeOver: called by the owner when the task hands over.
+    ///   - recover: completes a task whose thread was abandoned, on another thread, which may be abandoned in
+    ///     turn. `isLast` if the system allows no more threads: a call that hangs then hangs the owner.
+    public init(
+        _ watch: CallWatch, isWatched: Bool = true, task: @escaping () -> Void,
+        takeOver: @escaping () -> Void,
+        recover: @escaping (_ isLast: Bool) -> Void
+    ) {
+        watchdog = CallWatch.Watchdog(watch)
+        tick = isWatched ? .seconds(1) : nil
+        (self.task, self.takeOver, self.recover) = (task, takeOver, recover)
+    }
+
+    /// Performs the task and waits until it is complete. Without a thread, the owner performs it.
+    public func perform() {
+        guard ask() else { return task() }
+        while true {
+            switch wait(until: tick.map { .now + $0 }) {
+            case .idle: return
+            case .handingOver:
+                takeOver()
+                set(.busy)
+            default: look()
+            }
+        }
+    }
+
+    /// Lets the owner take what there is so far, and waits for it. Called by the task.
+    public func handOver() {
+        guard monitor.withLock({ hasThread }) else { return takeOver() }
+        monitor.withLock {
+            state = .handingOver
+            monitor.signal()
+            while state == .handingOver { monitor.wait() }
+        }
+    }
+
+    /// Ends the thread. Call it between tasks; the owner performs any later task.
+    public func end() {
+        monitor.withLock {
+            (state, hasThread) = (.over, false)
+            monitor.signal()
+        }
+    }
+
+    /// Checks for a hang; called once a second during a task.
+    public func look() {
+        guard watchdog.tick() else { return }
+        if start(isReplacement: true) { return }
+        monitor.withLock { hasThread = false }
+        recover(true)
+        set(.idle)
+    }
+
+    private func ask() -> Bool {
+        let (isOver, isThere) = monitor.withLock { (state == .over, hasThread) }
+        if isOver { return false }
+        if !isThere {
+            guard start(isReplacement: false) else { return false }
+            monitor.withLock { hasThread = true }
+        }
+        set(.asked)
+        return true
+    }
+
+    private func set(_ next: State) {
+        monitor.withLock {
+            state = next
+            monitor.signal()
+        }
+    }
+
+    /// Waits until the task is complete or hands over, or the deadline passes. Returns the state then.
+    private func wait(until deadline: Instant?) -> State {
+        monitor.withLock {
+            while state != .idle, state != .handingOver {
+                if let deadline, .now >= deadline { break }
+                monitor.wait(until: deadline)
+            }
+            return state
+        }
+    }
+
+    private func start(isReplacement: Bool) -> Bool {
+        guard let thread = WorkerThread(body: { [self] in serve(isReplacement) }) else { return false }
+        thread.detach()
+        return true
+    }
+
+    private func serve(_ isReplacement: Bool) {
+        if isReplacement {
+            recover(false)
+            set(.idle)
+        }
+        while isAsked() {
+            task()
+            set(.idle)
+        }
+    }
+
+    /// Waits for a task. Returns false at the end.
+    private func isAsked() -> Bool {
+        monitor.withLock {
+            while state != .asked, state != .over { monitor.wait() }
+            guard state == .asked else { return false }
+            state = .busy
+            return true
         }
     }
 }

@@ -133,7 +133,7 @@ public final class WorkCrew<Context: AnyObject> {
 // MARK: - Between threads
 
 /// Transfers a value to another thread; the sender must not use it afterwards.
-public final class Handover<Value>: @unchecked Sendable {
+public final class UncheckedTransfer<Value>: @unchecked Sendable {
     // Safe to share: one thread at a time uses it.
     public var value: Value
 

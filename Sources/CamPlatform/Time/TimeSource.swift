@@ -40,6 +40,51 @@ public struct SystemTime: TimeSource {
     }
 }
 
+// MARK: - Waits that can end early
+
+/// A clock whose waits end as soon as a stop is requested. Tests script it.
+public protocol InterruptibleClock: AnyObject, TimeSource {
+    /// Whether a stop was requested.
+    var isStopRequested: Bool { get }
+
+    /// Waits until a deadline.
+    /// - Returns: true as soon as a stop is requested.
+    func wait(until deadline: Instant) -> Bool
+}
+
+/// The system's clocks, with waits that any thread can end. A stop cannot be withdrawn.
+public final class StoppableTime: InterruptibleClock, @unchecked Sendable {
+    // Safe to share: the flag is accessed with the lock held.
+    private let monitor = Monitor()
+    private var isStopped = false
+
+    /// Creates a clock that is not stopped.
+    public init() {}
+
+    public var isStopRequested: Bool { monitor.withLock { isStopped } }
+
+    /// Ends all waits, from any thread.
+    public func requestStop() {
+        monitor.withLock {
+            isStopped = true
+            monitor.signal()
+        }
+    }
+
+    public var now: Instant { .now }
+
+    public var wallTime: WallTime { .now }
+
+    public var suspendedTime: Duration { SystemTime().suspendedTime }
+
+    public func wait(until deadline: Instant) -> Bool {
+        monitor.withLock {
+            while !isStopped, .now < deadline { monitor.wait(until: deadline) }
+            return isStopped
+        }
+    }
+}
+
 // MARK: - Standstills
 
 /// A time in which this process did not run.

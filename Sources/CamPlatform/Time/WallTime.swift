@@ -49,7 +49,9 @@ extension WallTime {
     public var iso8601: String {
         var (moment, parts) = (time_t(seconds), tm())
         gmtime_r(&moment, &parts)
-        let microseconds = (nanoseconds - Int64(seconds) * 1_000_000_000) / 1000
+        // Whole seconds before 1970 may have more nanoseconds than 64 bits hold.
+        let rest = nanoseconds % 1_000_000_000
+        let microseconds = (rest < 0 ? rest + 1_000_000_000 : rest) / 1000
         return Self.digits(Int(parts.tm_year) + 1900, 4) + "-" + Self.digits(Int(parts.tm_mon) + 1, 2) + "-"
             + Self.digits(Int(parts.tm_mday), 2) + "T" + Self.digits(Int(parts.tm_hour), 2) + ":"
             + Self.digits(Int(parts.tm_min), 2) + ":" + Self.digits(Int(parts.tm_sec), 2) + "."

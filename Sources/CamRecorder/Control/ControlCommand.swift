@@ -1,9 +1,10 @@
 import Capture
 import Encoder
 import CamPlatform
+import CamStorage
 
 /// A command on the control socket.
-public enum ControlCommand: Sendable, Equatable {
+package enum ControlCommand: Sendable, Equatable {
     case keyframe
     /// Writes the pictures that --ring holds.
     case trigger
@@ -22,25 +23,30 @@ public enum ControlCommand: Sendable, Equatable {
     case control([ControlSetting])
     /// Runs `camrec doctor` with the recording's rights. Its findings follow the reply as JSON.
     case doctor
+    /// Keeps recordings, releases them, or lists those that are kept.
+    case keeping(KeepingCommand)
 
     /// The syntax of all commands.
-    public static let all =
+    package static let all =
         "keyframe, trigger, bitrate RATE, max-bitrate RATE, pause, resume, snapshot FORMAT, controls, "
-        + "control NAME=VALUE, stats, doctor, stop"
+        + "control NAME=VALUE, keep PATH, release PATH, kept, stats, doctor, stop"
+
+    /// Separates the two paths of a range: it is rare in names, and a space is not.
+    package static let pathSeparator: Character = "\t"
 
     /// The commands' first words.
-    public static let names = [
+    package static let names = [
         "keyframe", "trigger", "bitrate", "max-bitrate", "pause", "resume", "snapshot", "controls", "control",
-        "stats", "doctor", "stop",
+        "keep", "release", "kept", "stats", "doctor", "stop",
     ]
 
     /// The reason a line is not a valid command.
-    public struct Mistake: Error, CustomStringConvertible {
-        public let description: String
+    package struct Mistake: Error, CustomStringConvertible {
+        package let description: String
     }
 
     /// Parses a line, without its newline.
-    public init(_ line: String) throws(Mistake) {
+    package init(_ line: String) throws(Mistake) {
         let words = line.split(separator: " ")
         switch (words.first, words.count) {
         case ("keyframe", 1): self = .keyframe
@@ -50,6 +56,14 @@ public enum ControlCommand: Sendable, Equatable {
         case ("stats", 1): self = .stats
         case ("controls", 1): self = .controls
         case ("doctor", 1): self = .doctor
+        case ("kept", 1): self = .keeping(.list)
+        // A name may have spaces.
+        case ("keep", 2...), ("release", 2...):
+            let range = try Self.range(line[words[0].endIndex...].dropFirst())
+            self = .keeping(.mark(range, isKept: words[0] == "keep"))
+        case ("keep", 1), ("release", 1):
+            throw Mistake(
+                description: "'\(line)' needs the path of a recording; 'kept' lists those that are kept")
         // A menu entry's name may have spaces.
         case ("control", 2...): self = .control(try Self.settings(line[words[0].endIndex...].dropFirst()))
         case ("control", 1):
@@ -77,6 +91,14 @@ public enum ControlCommand: Sendable, Equatable {
             throw Mistake(description: "'\(text)' is not NAME=VALUE; 'controls' lists the names")
         }
         return settings
+    }
+
+    private static func range(_ text: Substring) throws(Mistake) -> SegmentRange {
+        let paths = text.split(separator: pathSeparator, omittingEmptySubsequences: false).map(String.init)
+        guard (1...2).contains(paths.count), !paths.contains("") else {
+            throw Mistake(description: "'\(text)' is not one path, or the first and the last one of a range")
+        }
+        return SegmentRange(first: paths[0], last: paths.count > 1 ? paths[1] : nil)
     }
 
     private static func rate(_ word: Substring) throws(Mistake) -> Int {

@@ -2,8 +2,30 @@ import CamNetworking
 import CamPlatform
 import Glibc
 
+/// What a connection sent.
+package enum ControlLine: Sendable {
+    /// A line, without its newline.
+    case command(String)
+    /// Bytes that are no line. The connection ends after the reply.
+    case fault(Fault)
+
+    /// Why bytes are no line.
+    package enum Fault: Sendable, CustomStringConvertible {
+        case tooLong
+        /// The connection ended first.
+        case unterminated
+
+        package var description: String {
+            switch self {
+            case .tooLong: "a line has at most \(Conversation.longestLine - 1) bytes; send one command a line"
+            case .unterminated: "the line has no end; end each command with a newline"
+            }
+        }
+    }
+}
+
 /// The reply to a line from a connection.
-public enum ControlAnswer: Sendable {
+package enum ControlAnswer: Sendable {
     /// A line, without its newline.
     case line(String)
     /// The task sends the reply, on its own thread; then the connection ends.
@@ -12,29 +34,37 @@ public enum ControlAnswer: Sendable {
 
 /// Accepts commands from other programs on a socket: one line per command, one line per reply.
 ///
-/// Its own thread serves a few connections at a time. Input is not trusted: a connection that sends too long
-/// a line, or does not read its replies, is closed.
-public final class ControlServer {
-    private let interruption: Interruption
+/// Its own thread serves a few connections at a time. Input is not trusted: a connection is closed if it sends too
+/// long a line, which gets a last reply, or does not read its replies.
+package final class ControlServer {
+    private let cancellation: CancellationFlag
     private var thread: WorkerThread?
 
     /// Starts serving.
-    /// - Parameter answer: returns the reply to a command; called on the server's thread.
-    public init(
-        _ listener: consuming PathListener, answer: @escaping @Sendable (String) -> ControlAnswer
+    /// - Parameter answer: returns the reply to a line; called on the server's thread.
+    package convenience init(
+        _ listener: consuming PathListener, answer: @escaping @Sendable (ControlLine) -> ControlAnswer
+    ) throws(NetworkError) {
+        try self.init(listener, poller: try Poller(), answer: answer)
+    }
+
+    /// - Parameter poller: watches nothing yet.
+    init(
+        _ listener: consuming PathListener, poller: consuming Poller,
+        answer: @escaping @Sendable (ControlLine) -> ControlAnswer
     ) throws(NetworkError) {
         let path = listener.path
-        guard let interruption = Interruption() else {
+        guard let cancellation = CancellationFlag() else {
             throw NetworkError(.noResources(errno: EMFILE), address: path)
         }
-        self.interruption = interruption
-        let loop = try ControlLoop(listener, poller: try Poller(), interruption: interruption, answer: answer)
+        self.cancellation = cancellation
+        let loop = try ControlLoop(listener, poller: poller, cancellation: cancellation, answer: answer)
         thread = WorkerThread { loop.run() }
         guard thread != nil else { throw NetworkError(.noResources(errno: EAGAIN), address: path) }
     }
 
     deinit {
-        interruption.raise()
+        cancellation.raise()
         if let thread = thread.take() { thread.join() }
     }
 }
@@ -44,8 +74,8 @@ private final class ControlLoop: @unchecked Sendable {
     // Safe to share: its creator hands it to the server's thread and no longer uses it.
     private let listener: PathListener
     private let poller: Poller
-    private let interruption: Interruption
-    private let answer: @Sendable (String) -> ControlAnswer
+    private let cancellation: CancellationFlag
+    private let answer: @Sendable (ControlLine) -> ControlAnswer
     private var conversations: [Conversation?] = Array(repeating: nil, count: ControlLoop.mostConversations)
     private var mayHaveMore: [Bool] = Array(repeating: false, count: ControlLoop.mostConversations)
     private var count = 0
@@ -58,25 +88,25 @@ private final class ControlLoop: @unchecked Sendable {
 
     private enum Token {
         static let listener: UInt64 = 0
-        static let interruption: UInt64 = 1
+        static let cancellation: UInt64 = 1
         static let firstConversation = 2
     }
 
     init(
-        _ listener: consuming PathListener, poller: consuming Poller, interruption: Interruption,
-        answer: @escaping @Sendable (String) -> ControlAnswer
+        _ listener: consuming PathListener, poller: consuming Poller, cancellation: CancellationFlag,
+        answer: @escaping @Sendable (ControlLine) -> ControlAnswer
     ) throws(NetworkError) {
         self.listener = listener
         self.poller = poller
-        self.interruption = interruption
+        self.cancellation = cancellation
         self.answer = answer
         guard self.poller.watch(self.listener.listener.descriptor, for: .readable, token: Token.listener),
-            self.poller.watch(interruption.descriptor, for: .readable, token: Token.interruption)
+            self.poller.watch(cancellation.descriptor, for: .readable, token: Token.cancellation)
         else { throw NetworkError(.noResources(errno: ENOMEM), address: self.listener.path) }
     }
 
     func run() {
-        while !interruption.isRaised {
+        while !cancellation.isRaised {
             poller.wait(until: mayHaveMore.contains(true) ? .start : nextAcceptance) { token, _ in
                 guard token >= UInt64(Token.firstConversation) else { return }
                 mayHaveMore[Int(token) - Token.firstConversation] = true
@@ -93,7 +123,7 @@ private final class ControlLoop: @unchecked Sendable {
             let socket: Socket
             switch listener.listener.accept() {
             case .connection(let connected, _): socket = connected
-            case .nobody: return
+            case .noneWaiting: return
             case .exhausted: return nextAcceptance = .now + Self.second
             }
             let slot = freeSlot()
@@ -155,7 +185,7 @@ final class Conversation {
     }
 
     /// Reads available bytes and replies to each complete line, in order.
-    func serve(_ answer: (String) -> ControlAnswer) -> State {
+    func serve(_ answer: (ControlLine) -> ControlAnswer) -> State {
         guard flush() else { return .over }
         return withUnsafeTemporaryAllocation(byteCount: 512, alignment: 1) { room in
             switch socket.receive(into: room) {
@@ -167,21 +197,30 @@ final class Conversation {
                 }
                 return .more
             case .nothing: return .nothing
-            case .ended: return unsent.isEmpty ? .over : .nothing
+            case .ended:
+                if !line.isEmpty, unsent.isEmpty, !reply(to: .fault(.unterminated), answer) { return .over }
+                return unsent.isEmpty ? .over : .nothing
             case .broken: return .over
             }
         }
     }
 
     /// - Returns: false if the connection should be closed.
-    private func take(_ byte: UInt8, _ answer: (String) -> ControlAnswer) -> Bool {
+    private func take(_ byte: UInt8, _ answer: (ControlLine) -> ControlAnswer) -> Bool {
         guard byte == UInt8(ascii: "\n") else {
             line.append(byte)
-            return line.count < Self.longestLine
+            if line.count < Self.longestLine { return true }
+            _ = reply(to: .fault(.tooLong), answer)
+            return false
         }
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
-        defer { line.removeAll(keepingCapacity: true) }
-        switch answer(String(decoding: line, as: UTF8.self)) {
+        return reply(to: .command(String(decoding: line, as: UTF8.self)), answer)
+    }
+
+    /// - Returns: false if the connection should be closed.
+    private func reply(to given: ControlLine, _ answer: (ControlLine) -> ControlAnswer) -> Bool {
+        line.removeAll(keepingCapacity: true)
+        switch answer(given) {
         case .line(let line): return send(line)
         case .task(let task):
             handOver(to: task)

@@ -6,7 +6,7 @@ import Glibc
 import Synchronization
 
 /// A command that takes time: it runs on its own thread and sends the reply itself.
-public protocol ControlTask: Sendable {
+package protocol ControlTask: Sendable {
     /// Carries out the command, and sends the reply and any file after it.
     /// - Parameter text: returns a reply's line, without its newline.
     func run(sendingTo socket: borrowing Socket, text: (ControlReply) -> String)
@@ -48,7 +48,7 @@ extension Socket {
             case .sent(let count): rest = rest.dropFirst(count)
             case .full:
                 guard Instant.now < deadline,
-                    Wake.wait(for: descriptor, POLLOUT, unless: nil, until: deadline) == .ready
+                    WaitResult.wait(for: descriptor, POLLOUT, unless: nil, until: deadline) == .ready
                 else { return false }
             case .exhausted, .broken: return false
             }
@@ -92,14 +92,14 @@ final class TaskLimit: Sendable {
 
 /// The program that examines this machine with the recording's rights and prints its findings as JSON:
 /// `camrec doctor`.
-public struct DoctorProgram: Sendable {
+package struct DoctorProgram: Sendable {
     let path: String
     let arguments: [String]
     let environment: [String]
 
     /// Creates a command line.
     /// - Parameter environment: as `NAME=VALUE`.
-    public init(path: String, arguments: [String], environment: [String]) {
+    package init(path: String, arguments: [String], environment: [String]) {
         (self.path, self.arguments, self.environment) = (path, arguments, environment)
     }
 }

@@ -1,6 +1,8 @@
+import Encoder
 import CamControlProtocol
 import CamPlatform
 import CamDelivery
+import CamStorage
 import Containers
 
 extension RecordingStatistics {
@@ -9,7 +11,7 @@ extension RecordingStatistics {
     ///   - motion: the detected motion; nil without motion detection.
     init(
         _ counters: Counters<CaptureCounter>, _ encoders: [Counters<EncoderCounter>],
-        _ outputs: [RecordingOutput], seconds: Double, isPaused: Bool,
+        _ outputs: [RecordingOutput], seconds: Double, isPaused: Bool, isCameraOff: Bool = false,
         motion: MotionLog.Content? = nil
     ) {
         self.init(seconds: seconds, isPaused: isPaused)
@@ -22,7 +24,9 @@ extension RecordingStatistics {
         restarts = counters[.sourceRestarts]
         (motionEvents, moving) = (motion?.count, motion?.isMoving)
         self.outputs = outputs.map(Output.init)
-        if !isPaused {
+        if isCameraOff, !isPaused {
+            state = .idle
+        } else if !isPaused {
             state = Self.state(of: outputs.filter { $0.folder != nil && $0.choice.hasPictures }.map(\.outage))
         }
         receivers = outputs.flatMap { ReceiverReport.all(of: $0.receivers, output: $0.name) }
@@ -52,6 +56,21 @@ extension RecordingStatistics.Output {
                 RecordingStatistics.Outage(
                     condition: outage.error.condition, since: outage.since.iso8601, error: "\(outage.error)")
             })
+        limits = RecordingStatistics.Limits(output.retention)
+    }
+}
+
+extension RecordingStatistics.Limits {
+    /// Nil if nothing is removed.
+    init?(_ retention: SegmentRetention) {
+        guard retention.isLimited else { return nil }
+        self.init()
+        (seconds, bytes, count) = (retention.age?.inSeconds, retention.bytes, retention.count)
+        switch retention.free {
+        case .bytes(let bytes)?: freeBytes = bytes
+        case .share(let share)?: freeShare = share
+        case nil: break
+        }
     }
 }
 
@@ -68,7 +87,7 @@ extension ReceiverReport {
     }
 
     /// Returns a live output's known connections; none for other outputs.
-    public static func all(of ledger: ReceiverLedger?, output: String) -> [ReceiverReport] {
+    package static func all(of ledger: ReceiverLedger?, output: String) -> [ReceiverReport] {
         ledger?.content.receivers.map { ReceiverReport($0, output: output) } ?? []
     }
 }

@@ -9,9 +9,9 @@ import Glibc
 /// connected (`ChangedAreas`) and travels (`Traveler`).
 ///
 /// One thread at a time may use it. It allocates nothing per picture.
-public final class MotionDetector {
+package final class MotionDetector {
     /// The result of looking at a picture.
-    public enum Finding: Sendable, Hashable {
+    package enum Finding: Sendable, Hashable {
         /// Nothing moves, or the background is not known yet.
         case still
         /// Something moves, or did a moment ago.
@@ -50,13 +50,13 @@ public final class MotionDetector {
     /// A thing that reappears after a longer time counts as another thing.
     private static let longestHidden = Duration.milliseconds(700)
     /// An event ends if nothing has moved for this long.
-    private static let calm = Duration.seconds(2)
+    package static let calm = Duration.seconds(2)
 
     /// - Parameters:
     ///   - part: the part of the picture that thumbnails show.
     ///   - black: the pictures' level of black.
     ///   - mask: the parts of the picture to ignore.
-    public init(
+    package init(
         _ part: WatchedPart, black: Int = 16, sensitivity: MotionSensitivity = .usual,
         mask: MotionMask? = nil
     ) {
@@ -74,7 +74,7 @@ public final class MotionDetector {
     /// Forgets the background, because the next pictures may show something else, such as after a camera was
     /// away.
     /// - Returns: the event that this ends.
-    @discardableResult public func restart() -> MotionEvent? {
+    @discardableResult package func restart() -> MotionEvent? {
         latest = nil
         travelers.removeAll(keepingCapacity: true)
         return event.take()
@@ -82,7 +82,7 @@ public final class MotionDetector {
 
     /// Looks at the next picture.
     /// - Parameter time: when it was captured.
-    public func look(at picture: LumaThumbnail, time: Instant) -> Finding {
+    package func look(at picture: LumaThumbnail, time: Instant) -> Finding {
         precondition(picture.layout == layout)
         guard let before = latest, time > before, time - before <= Self.longestGap else {
             return begin(picture, at: time)
@@ -202,11 +202,11 @@ public final class MotionDetector {
 ///
 /// Every sensitivity follows the same things and only decides which of them count, so a higher sensitivity
 /// never finds less.
-public struct MotionSensitivity: Sendable, Hashable {
+package struct MotionSensitivity: Sendable, Hashable {
     /// From 1 (only large and clear things) to 10 (also small and faint ones).
-    public static let levels = 1...10
+    package static let levels = 1...10
     /// 5.
-    public static let usual = MotionSensitivity(level: 5)
+    package static let usual = MotionSensitivity(level: 5)
 
     /// The fewest cells of 14,400.
     let leastArea: Float
@@ -220,7 +220,7 @@ public struct MotionSensitivity: Sendable, Hashable {
     }
 
     /// Creates a sensitivity; nil outside 1 … 10.
-    public init?(_ level: Int) {
+    package init?(_ level: Int) {
         guard Self.levels.contains(level) else { return nil }
         self.init(level: level)
     }
@@ -233,53 +233,53 @@ public struct MotionSensitivity: Sendable, Hashable {
 }
 
 /// A movement: its start and end, and its largest extent.
-public struct MotionEvent: Sendable, Hashable {
+package struct MotionEvent: Sendable, Hashable {
     /// A rectangle in the picture, in pixels.
-    public struct Place: Sendable, Hashable {
-        public let x: Int
-        public let y: Int
-        public let width: Int
-        public let height: Int
+    package struct Place: Sendable, Hashable {
+        package let x: Int
+        package let y: Int
+        package let width: Int
+        package let height: Int
 
         /// A rectangle whose top left corner is at x and y.
-        public init(x: Int, y: Int, width: Int, height: Int) {
+        package init(x: Int, y: Int, width: Int, height: Int) {
             (self.x, self.y, self.width, self.height) = (x, y, width, height)
         }
     }
 
     /// The capture time of the first picture in which it was seen.
-    public internal(set) var start: Instant
+    package internal(set) var start: Instant
     /// The capture time of the last picture in which it moved.
-    public internal(set) var end: Instant
+    package internal(set) var end: Instant
     /// The largest part of the picture that changed, 0 … 1.
-    public internal(set) var peak: Double
+    package internal(set) var peak: Double
     /// The capture time of the picture with the largest change.
-    public internal(set) var peakTime: Instant
+    package internal(set) var peakTime: Instant
     /// The place of the largest change.
-    public internal(set) var place: Place
+    package internal(set) var place: Place
 
     /// An event.
-    public init(start: Instant, end: Instant, peak: Double, peakTime: Instant, place: Place) {
+    package init(start: Instant, end: Instant, peak: Double, peakTime: Instant, place: Place) {
         (self.start, self.end, self.peak, self.peakTime, self.place) = (start, end, peak, peakTime, place)
     }
 }
 
 /// The part of a camera's pictures that is watched.
-public struct WatchedPart: Sendable, Hashable {
+package struct WatchedPart: Sendable, Hashable {
     /// The size of the part.
-    public let size: PictureSize
+    package let size: PictureSize
     /// Columns to the left of the part.
-    public let x: Int
+    package let x: Int
     /// Rows above the part.
-    public let y: Int
+    package let y: Int
     /// The size of the camera's pictures.
-    public let whole: PictureSize
+    package let whole: PictureSize
 
     /// Watches the whole picture.
-    public init(_ whole: PictureSize) { self.init(whole, x: 0, y: 0, of: whole) }
+    package init(_ whole: PictureSize) { self.init(whole, x: 0, y: 0, of: whole) }
 
     /// A part that lies within the whole.
-    public init(_ size: PictureSize, x: Int, y: Int, of whole: PictureSize) {
+    package init(_ size: PictureSize, x: Int, y: Int, of whole: PictureSize) {
         (self.size, self.x, self.y, self.whole) = (size, x, y, whole)
     }
 }

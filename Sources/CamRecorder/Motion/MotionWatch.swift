@@ -21,6 +21,8 @@ final class MotionWatch {
     /// The capture time of the copy, until `look` has looked at it.
     private var pending: Instant?
     private var latest: Instant?
+    /// The current event, for the rings.
+    private var lasting: LastingEvent?
     /// The last movement that triggered.
     private var triggered: Instant?
 
@@ -47,12 +49,14 @@ final class MotionWatch {
         case .still: break
         case .moving(let event):
             log.note(event)
-            control.holdEvent()
+            if self.lasting == nil { control.noteMotion(nil) }
+            let lasting = self.lasting ?? LastingEvent()
+            self.lasting = lasting
             // The calm after a movement is part of the event, but a ring's time after the event counts from
             // the movement.
             guard event.end != triggered else { return }
             triggered = event.end
-            control.trigger()
+            control.trigger(EventTrigger(event: lasting))
         case .ended(let event): end(event, at: time)
         }
     }
@@ -64,7 +68,8 @@ final class MotionWatch {
 
     private func end(_ event: MotionEvent, at time: Instant) {
         log.end(event)
-        control.endEvent(at: time)
+        control.noteMotion(event.end - event.start)
+        lasting.take()?.end(at: time)
     }
 
     /// A camera that was away may show something else.
@@ -94,15 +99,15 @@ extension PictureFormat {
 }
 
 /// How a recording watches for motion.
-public struct MotionPlan: Sendable, Hashable {
-    public let sensitivity: MotionSensitivity
+package struct MotionPlan: Sendable, Hashable {
+    package let sensitivity: MotionSensitivity
     /// The parts to ignore; nil to watch everything.
-    public let mask: MotionMask?
+    package let mask: MotionMask?
     /// The part of the camera's picture that is recorded; nil for all of it.
-    public let crop: CropRectangle?
+    package let crop: CropRectangle?
 
     /// Watches pictures with a sensitivity, except for the parts that a mask ignores.
-    public init(
+    package init(
         sensitivity: MotionSensitivity = .usual, mask: MotionMask? = nil, crop: CropRectangle? = nil
     ) {
         (self.sensitivity, self.mask, self.crop) = (sensitivity, mask, crop)
@@ -117,7 +122,7 @@ public struct MotionPlan: Sendable, Hashable {
 // MARK: What was seen
 
 /// The motion detected in a recording. Safe to use from any thread.
-public final class MotionLog: Sendable {
+package final class MotionLog: Sendable {
     private let state = Mutex(State())
 
     private struct State {
@@ -128,24 +133,24 @@ public final class MotionLog: Sendable {
     }
 
     /// The log's content at one moment.
-    public struct Content: Sendable {
+    package struct Content: Sendable {
         /// The capture time of the first picture; nil before that.
-        public let start: Instant?
+        package let start: Instant?
         /// The number of events, including the current one.
-        public let count: Int
+        package let count: Int
         /// The latest events, in order.
-        public let events: [MotionEvent]
+        package let events: [MotionEvent]
         /// Whether the last event still lasts.
-        public let isMoving: Bool
+        package let isMoving: Bool
     }
 
     /// Older events are counted, but not kept.
-    public static let mostEvents = 1000
+    package static let mostEvents = 1000
 
     init() {}
 
     /// The events so far.
-    public var content: Content {
+    package var content: Content {
         state.withLock {
             Content(
                 start: $0.start, count: $0.count, events: $0.latest + [$0.current].compactMap { $0 },

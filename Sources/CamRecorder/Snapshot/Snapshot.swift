@@ -6,37 +6,43 @@ import Encoder
 import Containers
 
 /// One picture as a file.
-public struct Snapshot: Sendable {
+package struct Snapshot: Sendable {
     /// The file's content.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// When the picture was captured.
-    public let time: WallTime
+    package let time: WallTime
     /// Whether the coded samples are the camera's own.
-    public let isCamerasOwn: Bool
+    package let isCamerasOwn: Bool
 
     /// How to write a picture to a file.
-    public struct Form: Sendable, Hashable {
+    package struct Form: Sendable, Hashable {
         /// The file's format.
-        public var format: Format
+        package var format: Format
         /// The JPEG's quality, 1 to 100; nil for a camera's own JPEG if it has one, else `usualQuality`.
-        public var quality: Int?
+        package var quality: Int?
         /// Whether times in the file are UTC instead of local time.
-        public var isUTC: Bool
+        package var isUTC: Bool
+        /// The parts to hide; nil for none.
+        package var privacy: PrivacyMask?
         /// The program, for the metadata.
-        public var program: String
+        package var program: String
 
         /// A form.
-        public init(_ format: Format, quality: Int? = nil, isUTC: Bool = false, program: String) {
+        package init(
+            _ format: Format, quality: Int? = nil, isUTC: Bool = false, hiding privacy: PrivacyMask? = nil,
+            program: String
+        ) {
             (self.format, self.quality, self.isUTC, self.program) = (format, quality, isUTC, program)
+            self.privacy = privacy
         }
     }
 
     /// A file's format.
-    public enum Format: String, Sendable, Hashable, CaseIterable {
+    package enum Format: String, Sendable, Hashable, CaseIterable {
         case jpeg, png
 
         /// The format for a file name ending in `.jpg`, `.jpeg` or `.png`; nil for any other name.
-        public init?(path: String) {
+        package init?(path: String) {
             let name = path.lowercased()
             if name.hasSuffix(".jpg") || name.hasSuffix(".jpeg") {
                 self = .jpeg
@@ -49,7 +55,7 @@ public struct Snapshot: Sendable {
     }
 
     /// The quality of JPEGs that are encoded here.
-    public static let usualQuality = 90
+    package static let usualQuality = 90
 }
 
 // MARK: Making the file
@@ -65,7 +71,7 @@ struct SnapshotMaker {
     /// - Parameter camera: its name, for the metadata.
     init(_ format: PictureFormat, _ form: Snapshot.Form, camera: String) throws(ConversionError) {
         (self.form, self.camera) = (form, camera)
-        converter = try StillConverter(format)
+        converter = try StillConverter(format, hiding: form.privacy)
     }
 
     /// The format of the pictures.
@@ -97,10 +103,12 @@ struct SnapshotMaker {
         return Snapshot(bytes: bytes, time: time, isCamerasOwn: false)
     }
 
-    /// The camera's bytes as a standard file; nil for other formats, and for bytes that are not a standard
-    /// file, such as with padding between segments.
+    /// The camera's bytes as a standard file; nil for other formats, for bytes that are not a standard file, such
+    /// as with padding between segments, and where something is hidden: the camera's bytes have a thumbnail, too.
     private func camerasOwn(_ picture: borrowing PixelBuffer, _ metadata: ExifMetadata) -> [UInt8]? {
-        guard form.format == .jpeg, form.quality == nil, format.pixelFormat.arrangement == .jpeg else {
+        guard form.format == .jpeg, form.quality == nil, form.privacy == nil,
+            format.pixelFormat.arrangement == .jpeg
+        else {
             return nil
         }
         return try? JPEGFile.standard(picture.payload, size: format.size, metadata: metadata)
@@ -127,7 +135,7 @@ struct SnapshotMaker {
 }
 
 /// Why there is no snapshot. `description` is one line: subject, cause, next step.
-public enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible {
+package enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible {
     case capture(CaptureError)
     /// The source's pictures cannot be converted.
     case conversion(ConversionError, device: String)
@@ -136,9 +144,11 @@ public enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The source ended before its first usable picture.
     case noPicture(device: String)
     case image(ImageError)
+    /// A mask's file cannot be used.
+    case input(InputError)
     case output(OutputError)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .capture(let error): error.description
         case .conversion(let error, let device): "\(device): \(error)"
@@ -146,6 +156,7 @@ public enum SnapshotError: Error, Sendable, Equatable, CustomStringConvertible {
             "\(device): \(count) pictures in a row could not be used (\(last)); try another --format"
         case .noPicture(let device): "\(device): it ended without a picture; check the file"
         case .image(let error): error.description
+        case .input(let error): error.description
         case .output(let error): error.description
         }
     }

@@ -7,7 +7,7 @@ import Encoder
 /// Takes one picture from a source, once a camera's exposure has settled.
 ///
 /// Damaged pictures are skipped.
-public struct SnapshotTaker {
+package struct SnapshotTaker {
     private let form: Snapshot.Form
     private let clock: any TimeSource
     private var settling: ExposureSettling
@@ -15,22 +15,22 @@ public struct SnapshotTaker {
     /// Damaged pictures since the last good one.
     private var damagedCount = 0
     /// The number of intact pictures so far.
-    public private(set) var pictureCount = 0
+    package private(set) var pictureCount = 0
     /// The judgment of the exposure in the latest picture.
-    public private(set) var verdict = ExposureSettling.Verdict.settling
+    package private(set) var verdict = ExposureSettling.Verdict.settling
 
     /// A camera that sends only damaged pictures for ten seconds at 30 frames per second will not recover.
     static let mostDamaged = 300
 
     /// - Parameter settle: how long a camera's exposure may take, from the first picture; zero to take the
     ///   first picture.
-    public init(_ form: Snapshot.Form, settle: Duration, clock: any TimeSource = SystemTime()) {
+    package init(_ form: Snapshot.Form, settle: Duration, clock: any TimeSource = SystemTime()) {
         (self.form, self.clock) = (form, clock)
         settling = ExposureSettling(bound: settle)
     }
 
     /// Takes a picture from a stream that has started, and stops it.
-    public mutating func take(from stream: any CaptureStream) throws(SnapshotError) -> Snapshot {
+    package mutating func take(from stream: any CaptureStream) throws(SnapshotError) -> Snapshot {
         // Test pictures and files have no exposure to settle.
         if !stream.takesTimeToStart { settling = ExposureSettling(bound: .zero) }
         defer { stream.stop() }
@@ -98,9 +98,9 @@ public struct SnapshotTaker {
 /// averages out. A slower swing, such as of an exposure that hunts for its value, differs between at least
 /// two of the three windows. If the first six pictures are equally bright, and neither dark nor dazzling, the
 /// exposure has already settled.
-public struct ExposureSettling {
+package struct ExposureSettling {
     /// The judgment of the pictures so far.
-    public enum Verdict: Sendable, Hashable {
+    package enum Verdict: Sendable, Hashable {
         case settling
         case settled
         /// The brightness still changes, but the time is over.
@@ -125,7 +125,7 @@ public struct ExposureSettling {
     static let wellExposed = 64.0...192
 
     /// - Parameter bound: the longest wait, from the first picture; zero to take the first picture.
-    public init(bound: Duration) {
+    package init(bound: Duration) {
         self.bound = bound
         lumas.reserveCapacity(Self.windowLength * Self.windowCount)
     }
@@ -134,7 +134,7 @@ public struct ExposureSettling {
     /// - Parameters:
     ///   - luma: the picture's mean brightness, 0 to 255.
     ///   - time: the picture's capture time.
-    public mutating func judge(luma: Double, at time: Instant) -> Verdict {
+    package mutating func judge(luma: Double, at time: Instant) -> Verdict {
         guard bound > .zero else { return .settled }
         if lumas.count == Self.windowLength * Self.windowCount { lumas.removeFirst() }
         lumas.append(luma)

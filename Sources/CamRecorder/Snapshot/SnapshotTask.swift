@@ -7,12 +7,10 @@ import Encoder
 /// sends the file.
 final class SnapshotTask: FileTask {
     private let stills: StillRequest
-    private let format: Snapshot.Format
+    private let form: Snapshot.Form
     private let camera: String
     /// Whether capture times use this machine's clock.
     private let isLive: Bool
-    private let isUTC: Bool
-    private let program: String
     private let permit: TaskLimit.Permit?
 
     /// How long to wait for an intact picture.
@@ -23,16 +21,13 @@ final class SnapshotTask: FileTask {
     /// - Parameters:
     ///   - camera: the camera's name, for the metadata.
     ///   - isLive: whether capture times use this machine's clock.
-    ///   - isUTC: whether times in the file are UTC instead of local time.
-    ///   - program: for the file's metadata.
     ///   - permit: held as long as the task exists.
     init(
-        _ stills: StillRequest, _ format: Snapshot.Format, camera: String, isLive: Bool = true,
-        isUTC: Bool = false, program: String, permit: TaskLimit.Permit? = nil
+        _ stills: StillRequest, _ form: Snapshot.Form, camera: String, isLive: Bool = true,
+        permit: TaskLimit.Permit? = nil
     ) {
-        (self.stills, self.format, self.camera, self.program) = (stills, format, camera, program)
+        (self.stills, self.form, self.camera, self.isLive) = (stills, form, camera, isLive)
         self.permit = permit
-        (self.isLive, self.isUTC) = (isLive, isUTC)
     }
 
     func makeFile() throws(ControlRefusal) -> [UInt8] { try take().bytes }
@@ -44,7 +39,6 @@ final class SnapshotTask: FileTask {
         for _ in 0..<Self.mostTries {
             guard let still = stills.take(until: deadline) else { break }
             do throws(ConversionError) {
-                let form = Snapshot.Form(format, isUTC: isUTC, program: program)
                 let maker = try SnapshotMaker(still.picture.format, form, camera: camera)
                 _ = try maker.take(still.picture)
                 return try file(of: still, maker)
@@ -69,28 +63,28 @@ final class SnapshotTask: FileTask {
 }
 
 /// Takes snapshots of a running recording, one at a time.
-struct SnapshotDesk: Sendable {
+struct SnapshotHandler: Sendable {
     private let stills: StillRequest
+    private let demand: CameraDemand?
     private let camera: String
     private let isLive: Bool
-    private let isUTC: Bool
-    private let program: String
+    private let form: Snapshot.Form
     private let limit = TaskLimit(1)
 
-    /// - Parameters:
-    ///   - isUTC: whether times in files are UTC instead of local time.
-    ///   - program: for the files' metadata.
-    init(_ recording: Recording, isUTC: Bool, program: String) {
-        (self.isUTC, self.program) = (isUTC, program)
+    /// - Parameter form: how to write pictures; each command has a format of its own.
+    init(_ recording: Recording, _ form: Snapshot.Form) {
+        self.form = form
         (stills, camera) = (recording.stills, recording.source.identity.name)
-        isLive = recording.isLive
+        (isLive, demand) = (recording.isLive, recording.demand)
     }
 
     /// Begins a snapshot.
     /// - Returns: nil while another snapshot is being taken.
     func begin(_ format: Snapshot.Format) -> SnapshotTask? {
         guard let permit = limit.permit() else { return nil }
-        return SnapshotTask(
-            stills, format, camera: camera, isLive: isLive, isUTC: isUTC, program: program, permit: permit)
+        demand?.wantPicture()
+        var form = form
+        form.format = format
+        return SnapshotTask(stills, form, camera: camera, isLive: isLive, permit: permit)
     }
 }

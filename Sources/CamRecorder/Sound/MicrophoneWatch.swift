@@ -13,16 +13,25 @@ struct MicrophoneWatch {
     private var toldRate: Int?
     /// The end of the time in which a microphone may be silent after a standstill.
     private var excuseEnd = Instant.distantPast
+    /// The first standstill since the microphone was heard; nil if there was none.
+    private var excuseStart: Instant?
 
     /// A microphone that is switched on has noise within this time.
     private static let longestQuiet = Duration.seconds(10)
     /// The time that a microphone may need to be heard again after a standstill.
     private static let resumption = Duration.seconds(3)
+    /// The longest excuse, however often the machine stands still: one that is always late would hide a dead
+    /// microphone.
+    private static let longestExcuse = Duration.seconds(10)
 
     init(name: String) { self.name = name }
 
     /// Records that the process or the machine stood still until now: silence is not the microphone's fault.
-    mutating func stoodStill(until now: Instant) { excuseEnd = now + Self.resumption }
+    mutating func stoodStill(until now: Instant) {
+        let start = excuseStart ?? now
+        excuseStart = start
+        excuseEnd = min(now + Self.resumption, start + Self.longestExcuse)
+    }
 
     /// Records that there is no microphone.
     /// - Returns: what to report; nil for nothing.
@@ -37,6 +46,7 @@ struct MicrophoneWatch {
     mutating func heard(
         _ samples: UnsafeBufferPointer<Int16>, lasting duration: Duration
     ) -> SoundEvent? {
+        excuseStart = nil
         let isQuiet = quietTime <= Self.longestQuiet && samples.allSatisfy { $0 == 0 }
         quietTime = isQuiet ? quietTime + duration : .zero
         if !isQuiet { saysMute = false }
@@ -68,7 +78,7 @@ struct MicrophoneWatch {
 // MARK: Events
 
 /// A change in a recording's sound; the pictures continue. `description` is one line.
-public enum SoundEvent: Sendable, Hashable, CustomStringConvertible {
+package enum SoundEvent: Sendable, Hashable, CustomStringConvertible {
     /// There is no microphone. Silence is recorded until there is one.
     case lost(SoundError)
     /// The microphone delivers nothing. Silence is recorded until it does.
@@ -83,9 +93,9 @@ public enum SoundEvent: Sendable, Hashable, CustomStringConvertible {
     case ended(SoundError)
 
     /// Whether something is wrong.
-    public var isWarning: Bool { if case .resumed = self { false } else { true } }
+    package var isWarning: Bool { if case .resumed = self { false } else { true } }
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .lost(let error): "\(error) (silence is recorded until it is back; the pictures continue)"
         case .stalled(let name):

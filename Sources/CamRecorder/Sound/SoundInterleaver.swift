@@ -39,7 +39,7 @@ struct SoundInterleaver {
         case .unit(let unit):
             latestPicture = max(latestPicture ?? unit.timestamp, unit.timestamp)
             pictures.append(item)
-        case .stream, .event: pictures.append(item)
+        case .stream, .event, .keeping: pictures.append(item)
         case .soundEnd:
             hasMoreSound = false
             pictures.append(item)

@@ -26,7 +26,7 @@ final class SoundTrack: @unchecked Sendable {
     private var error: SoundError?
     private var overruns = 0
     /// Whether the microphone's thread hangs: libraries may wait for it at exit.
-    private(set) var leavesThread = false
+    private(set) var hasHungThread = false
 
     /// An output that gets the sound.
     private final class Output {
@@ -85,7 +85,7 @@ final class SoundTrack: @unchecked Sendable {
         }
         for output in outputs { output.output.endSound() }
         overruns = plan.microphone.overruns
-        leavesThread = !plan.microphone.stop(patience: Self.lastPatience)
+        hasHungThread = !plan.microphone.stop(patience: Self.lastPatience)
     }
 
     /// Ends outputs whose pictures have ended, once they have their sound.
@@ -184,18 +184,18 @@ final class SoundTrack: @unchecked Sendable {
 // MARK: Plan and outcome
 
 /// The sound of a recording that is about to start.
-public struct SoundPlan {
+package struct SoundPlan {
     /// The sound encoder. Only the recording's sound thread uses it from now on.
-    public let encoder: SoundEncoder
+    package let encoder: SoundEncoder
     /// The microphone's reader. Only the recording takes from it from now on.
-    public let microphone: MicrophoneReader
+    package let microphone: MicrophoneReader
     /// ALSA's name of the microphone.
-    public let name: String
+    package let name: String
     /// Receives events; called on the sound thread.
-    public let report: @Sendable (SoundEvent) -> Void
+    package let report: @Sendable (SoundEvent) -> Void
 
     /// Creates a plan with an open encoder.
-    public init(
+    package init(
         _ encoder: SoundEncoder, microphone: MicrophoneReader, name: String,
         report: @escaping @Sendable (SoundEvent) -> Void = { _ in }
     ) {
@@ -204,21 +204,21 @@ public struct SoundPlan {
 }
 
 /// The outcome of a recording's sound.
-public struct SoundOutcome: Sendable {
+package struct SoundOutcome: Sendable {
     /// ALSA's name of the microphone.
-    public let microphone: String
+    package let microphone: String
     /// Whether the microphone was ever heard.
-    public let isHeard: Bool
+    package let isHeard: Bool
     /// The recorded sound's properties.
-    public let description: SoundDescription
+    package let description: SoundDescription
     /// The corrections made to it.
-    public let statistics: SoundStatistics
+    package let statistics: SoundStatistics
     /// How often samples were lost because they were not read in time.
-    public let overruns: Int
+    package let overruns: Int
     /// How often the microphone was lost.
-    public let outages: Int
+    package let outages: Int
     /// Packets that an output had no room for, over all outputs.
-    public let lost: Int
+    package let lost: Int
     /// Why the sound ended early; nil if it did not.
-    public let error: SoundError?
+    package let error: SoundError?
 }

@@ -48,6 +48,14 @@ struct AttemptLimit {
 /// The smallest address range one user controls: an IPv4 address, or the /64 network of an IPv6 address.
 struct ClientAddress: Hashable, Sendable {
     private let bytes: [UInt8]
+    /// The whole address, for messages; nil if the text is not an address.
+    let number: String?
+
+    static func == (one: ClientAddress, other: ClientAddress) -> Bool { one.bytes == other.bytes }
+    func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+
+    /// Whether the client is on this machine.
+    var isLoopback: Bool { bytes.count == 4 ? bytes.first == 127 : number == "::1" }
 
     private static let networkLength = 8
     /// ::ffff:0:0/96: IPv4 addresses on an IPv6 socket.
@@ -60,12 +68,17 @@ struct ClientAddress: Hashable, Sendable {
         var address = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, number, &address) == 1 {
             bytes = Array(address.prefix(4))
+            self.number = number
         } else if inet_pton(AF_INET6, number, &address) == 1 {
             bytes =
                 address.starts(with: Self.mappedPrefix)
                 ? Array(address.suffix(4)) : Array(address.prefix(Self.networkLength))
+            // An IPv4 address is known by its own form, under which firewalls block it.
+            self.number =
+                bytes.count == 4 ? bytes.map(String.init).joined(separator: ".") : number
         } else {
             bytes = [0] + Array(text.utf8)
+            self.number = nil
         }
     }
 

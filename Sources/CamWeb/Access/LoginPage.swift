@@ -5,13 +5,14 @@ enum LoginPage {
     private static let placeholder = "<!--problem-->"
 
     /// Returns the page, with the reason if a login was refused.
-    static func response(_ problem: LoginProblem? = nil, authority: String) -> Response {
+    static func response(
+        _ problem: LoginProblem? = nil, at placement: Placement, authority: String
+    ) -> Response {
         let note = problem.map { "<p class=\"problem\" role=\"alert\">\($0.sentence)</p>" } ?? ""
         let page = String(decoding: PackageResources.login_html, as: UTF8.self)
             .replacing(placeholder, with: note)
         return Response(
-            problem?.status ?? .ok, type: "text/html; charset=utf-8", body: Array(page.utf8),
-            authority: authority,
+            problem?.status ?? .ok, page: Array(page.utf8), at: placement, authority: authority,
             extra: problem?.headers ?? [:])
     }
 }

@@ -2,10 +2,10 @@ import CCrypt
 import CamPlatform
 import Glibc
 
-/// The users who may log in, in lines of `USER:HASH` as `camweb password` writes them.
-public struct PasswordFile: Hashable, Sendable {
+/// The users who may log in, in lines of `USER:HASH` or `USER:HASH:ROLE` as `camweb password` writes them.
+package struct PasswordFile: Hashable, Sendable {
     /// Why a file cannot be used. `description` is one line: thing, cause, next step.
-    public enum Failure: Error, Hashable, CustomStringConvertible {
+    package enum Failure: Error, Hashable, CustomStringConvertible {
         case unreadable(path: String, errno: Int32)
         case notWritten(path: String, errno: Int32)
         case noFile(path: String)
@@ -13,10 +13,11 @@ public struct PasswordFile: Hashable, Sendable {
         /// Other users may read or change the file.
         case exposed(path: String)
         case damaged(path: String, line: Int)
+        case unknownRole(path: String, line: Int)
         case empty(path: String)
         case tooManyUsers(path: String)
 
-        public var description: String {
+        package var description: String {
             switch self {
             case .unreadable(let path, ENOENT):
                 "\(path): no such file; make it: camweb password \(path)"
@@ -30,13 +31,22 @@ public struct PasswordFile: Hashable, Sendable {
             case .exposed(let path): "\(path): others may read or change it; run: chmod 600 \(path)"
             case .damaged(let path, let line):
                 "\(path):\(line): not USER:HASH; remove the line, then run: camweb password \(path)"
+            case .unknownRole(let path, let line):
+                "\(path):\(line): the role is neither viewer nor admin; correct it, or remove it with its ':'"
             case .empty(let path): "\(path): no password in it; run: camweb password \(path)"
             case .tooManyUsers(let path): "\(path): more than \(mostUsers) users; remove some lines"
             }
         }
     }
 
-    private var hashes: [String: PasswordHash] = [:]
+    /// What the file says about a user.
+    struct Entry: Hashable, Sendable {
+        var hash: PasswordHash
+        /// Nil if the line has none.
+        var role: Role?
+    }
+
+    private var entries: [String: Entry] = [:]
 
     private static let mostUsers = 100
     private static let mostBytes = 64 << 10
@@ -46,12 +56,12 @@ public struct PasswordFile: Hashable, Sendable {
     private static let exposed = S_IRWXO | S_IWGRP | S_IXGRP
 
     /// An empty file.
-    public init() {}
+    package init() {}
 
     /// Reads a file.
-    public init(path: String) throws(Failure) {
+    package init(path: String) throws(Failure) {
         try self.init(Self.read(path), path: path)
-        guard !hashes.isEmpty else { throw .empty(path: path) }
+        guard !entries.isEmpty else { throw .empty(path: path) }
     }
 
     /// Reads a file's content.
@@ -60,36 +70,47 @@ public struct PasswordFile: Hashable, Sendable {
         for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             number += 1
             guard !line.isEmpty else { continue }
-            guard let text = String(validating: line, as: UTF8.self), let colon = text.firstIndex(of: ":"),
-                Self.isUser(String(text[..<colon])),
-                let hash = PasswordHash(stored: text[text.index(after: colon)...]),
-                hashes.updateValue(hash, forKey: String(text[..<colon])) == nil
+            let parts = String(validating: line, as: UTF8.self)?
+                .split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+            guard let parts, (2...3).contains(parts.count), Self.isUser(parts[0]),
+                let hash = PasswordHash(stored: parts[1]), entries[parts[0]] == nil
             else { throw .damaged(path: path, line: number) }
+            let role = parts.count == 3 ? Role(rawValue: parts[2]) : nil
+            guard parts.count == 2 || role != nil else { throw .unknownRole(path: path, line: number) }
+            entries[parts[0]] = Entry(hash: hash, role: role)
         }
-        guard hashes.count <= Self.mostUsers else { throw .tooManyUsers(path: path) }
+        guard entries.count <= Self.mostUsers else { throw .tooManyUsers(path: path) }
     }
 
     /// Whether a user has this password. Slow on purpose, and as slow for an unknown user.
     func admits(_ user: String, _ password: String) -> Bool {
-        guard let hash = hashes[user] else {
-            _ = hashes.values.first?.matches(password)
+        guard let entry = entries[user] else {
+            _ = entries.values.first?.hash.matches(password)
             return false
         }
-        return hash.matches(password)
+        return entry.hash.matches(password)
     }
 
+    /// What the file says about a user; nil for an unknown one.
+    subscript(user: String) -> Entry? { entries[user] }
+
     /// Gives a user a password.
-    public mutating func set(_ hash: PasswordHash, for user: String) { hashes[user] = hash }
+    /// - Parameter role: nil keeps the user's role.
+    package mutating func set(_ hash: PasswordHash, for user: String, role: Role? = nil) {
+        entries[user] = Entry(hash: hash, role: role ?? entries[user]?.role)
+    }
 
     /// Whether a text can be a user name.
-    public static func isUser(_ name: String) -> Bool {
+    package static func isUser(_ name: String) -> Bool {
         (1...longestUser).contains(name.utf8.count)
             && name.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
     }
 
     /// Writes the file atomically, with mode 600.
-    public func write(to path: String) throws(Failure) {
-        let lines = hashes.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value.text)\n" }.joined()
+    package func write(to path: String) throws(Failure) {
+        let lines = entries.sorted { $0.key < $1.key }.map { user, entry in
+            "\(user):\(entry.hash.text)\(entry.role.map { ":\($0.rawValue)" } ?? "")\n"
+        }.joined()
         do throws(ReplacingFile.Failure) {
             try ReplacingFile.write(Array(lines.utf8), to: path, mode: 0o600)
         } catch {
@@ -114,7 +135,7 @@ public struct PasswordFile: Hashable, Sendable {
 // MARK: Hashes
 
 /// The hash of a password: libxcrypt's text for yescrypt, the successor of scrypt, with salt and cost.
-public struct PasswordHash: Hashable, Sendable {
+package struct PasswordHash: Hashable, Sendable {
     /// `$y$jBT$…`
     let text: String
 
@@ -124,7 +145,7 @@ public struct PasswordHash: Hashable, Sendable {
     private static let cost: UInt = 7
     private static let longestHash = 384
     /// The allowed lengths of a password in bytes; libxcrypt takes no longer ones.
-    public static let lengths = 8...256
+    package static let lengths = 8...256
 
     /// Reads a stored hash; nil if camweb does not make such hashes.
     init?(stored text: some StringProtocol) {
@@ -136,7 +157,7 @@ public struct PasswordHash: Hashable, Sendable {
     }
 
     /// Hashes a new password; nil if the system lacks memory or random numbers.
-    public init?(of password: String) {
+    package init?(of password: String) {
         guard let hash = camrec_crypt_hash(password, Self.prefix, Self.cost) else { return nil }
         defer { free(hash) }
         self.init(stored: String(cString: hash))
@@ -146,7 +167,7 @@ public struct PasswordHash: Hashable, Sendable {
     func matches(_ password: String) -> Bool { camrec_crypt_matches(password, text) }
 
     /// Why a password cannot be used, with the next step; nil if it can.
-    public static func complaint(about password: String) -> String? {
+    package static func complaint(about password: String) -> String? {
         if password.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
             return "the password has control characters; type others"
         }

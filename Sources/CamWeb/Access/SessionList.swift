@@ -56,6 +56,18 @@ struct SessionList {
         sessions[token]?.channels[ObjectIdentifier(channel)] = nil
     }
 
+    /// Ends the sessions of some users.
+    mutating func end(where isEnded: (_ user: String) -> Bool) {
+        for (token, session) in sessions where isEnded(session.user) { end(token) }
+    }
+
+    /// Closes the streams of some users, whose sessions go on.
+    func closeStreams(where isClosed: (_ user: String) -> Bool) {
+        for session in sessions.values where isClosed(session.user) {
+            for channel in session.channels.values { channel.close(promise: nil) }
+        }
+    }
+
     /// Ends a session and closes the streams that it watches.
     mutating func end(_ token: SessionToken) {
         for channel in sessions.removeValue(forKey: token)?.channels.values ?? [:].values {

@@ -1,24 +1,27 @@
 import CamNetworking
 import CamPlatform
+import Glibc
 
 /// A camera to show: its name on the page and in addresses, the address of its stream, and the control socket
 /// of its recorder.
-public struct Camera: Hashable, Sendable {
+package struct Camera: Hashable, Sendable {
     /// The name on the page; unique among the cameras of a server.
-    public let name: String
+    package let name: String
     /// The address of its live stream.
-    public let address: CameraAddress
+    package let address: CameraAddress
     /// The path of the recorder's control socket; nil if the recorder has none.
-    public let control: String?
+    package let control: String?
     /// The place of its recordings; nil if unknown.
-    public var recordings: RecordingsPlace?
+    package var recordings: RecordingsPlace?
 
     private static let longestName = 100
     private static let controlKey = ",control="
 
-    /// Nil for a name that is empty or too long, or that has control characters or a slash.
-    public init?(name: String, address: CameraAddress, control: String? = nil) {
-        guard (1...Self.longestName).contains(name.utf8.count), !name.contains("/"),
+    /// Nil for a name that is empty or too long, or that has control characters or a slash. Also nil for `.` and `..`,
+    /// which browsers remove from addresses.
+    package init?(name: String, address: CameraAddress, control: String? = nil) {
+        guard (1...Self.longestName).contains(name.utf8.count), !name.contains("/"), name != ".",
+            name != "..",
             name.unicodeScalars.allSatisfy({ !$0.properties.generalCategory.isControl })
         else { return nil }
         (self.name, self.address, self.control) = (name, address, control)
@@ -26,7 +29,7 @@ public struct Camera: Hashable, Sendable {
 
     /// Reads `[NAME=]ADDRESS[,control=PATH]`. Without a name, the address gives it: `127.0.0.1:9982`, and `door` for
     /// `unix:/run/camrec/door/live`. Nil for anything else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: Self.controlKey, maxSplits: 1, omittingEmptySubsequences: false)
         let control = parts.count == 2 ? String(parts[1]) : nil
         if let control {
@@ -63,7 +66,7 @@ extension CameraAddress {
         switch self {
         case .tcp(let address): return "\(address)"
         case .path(let path):
-            let parts = path.split(separator: "/")
+            let parts = path.split(separator: "/").filter { $0 != "." && $0 != ".." }
             guard let last = parts.last else { return path }
             return String(last == Self.usualSocket ? parts.dropLast().last ?? last : last)
         }
@@ -83,7 +86,7 @@ extension Unicode.GeneralCategory {
 // MARK: Addresses
 
 /// The address at which a recorder offers its live stream (`--listen`).
-public enum CameraAddress: Hashable, Sendable, CustomStringConvertible {
+package enum CameraAddress: Hashable, Sendable, CustomStringConvertible {
     case tcp(SocketAddress)
     /// A UNIX socket.
     case path(String)
@@ -91,7 +94,7 @@ public enum CameraAddress: Hashable, Sendable, CustomStringConvertible {
     private static let scheme = "unix:"
 
     /// Reads `tcp://HOST:PORT` or `unix:PATH`; nil for anything else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         if text.hasPrefix(Self.scheme) {
             let path = String(text.dropFirst(Self.scheme.count))
             do throws(NetworkError) { try PathListener.refuseUnusable(path) } catch { return nil }
@@ -102,7 +105,7 @@ public enum CameraAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .tcp(let address): "tcp://\(address)"
         case .path(let path): Self.scheme + path
@@ -110,10 +113,10 @@ public enum CameraAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Connects.
-    func connect(timeout: Duration, interruption: Interruption) throws(NetworkError) -> Socket {
+    func connect(timeout: Duration, cancellation: CancellationFlag) throws(NetworkError) -> Socket {
         switch self {
         case .tcp(let address):
-            try Socket.connect(to: address, timeout: timeout, interruption: interruption)
+            try Socket.connect(to: address, timeout: timeout, cancellation: cancellation)
         case .path(let path): try Socket.connect(path: path)
         }
     }
@@ -122,17 +125,25 @@ public enum CameraAddress: Hashable, Sendable, CustomStringConvertible {
 // MARK: Sources of cameras
 
 /// The source of a server's cameras.
-public enum CameraSource: Sendable {
+package enum CameraSource: Sendable {
     /// A fixed list.
     case given([Camera])
     /// The settings of recorders, each in `NAME.conf` in a folder; recorders that do not listen are left out.
     case settings(folder: String)
 
-    /// Returns the current cameras, in the order of the page. Reads the folder.
-    func cameras() -> [Camera] {
+    /// The cameras that a source has.
+    struct Found: Sendable {
+        /// In the order of the page.
+        let cameras: [Camera]
+        /// Why there are none, and what to do.
+        var emptiness: String?
+    }
+
+    /// Returns the current cameras. Reads the folder, which may hang.
+    func find() -> Found {
         switch self {
-        case .given(let cameras): cameras
-        case .settings(let folder): Self.cameras(in: folder)
+        case .given(let cameras): Found(cameras: cameras)
+        case .settings(let folder): Self.find(in: folder)
         }
     }
 
@@ -140,13 +151,20 @@ public enum CameraSource: Sendable {
     /// The most cameras; more than any machine records.
     private static let mostCameras = 256
 
-    private static func cameras(in folder: String) -> [Camera] {
+    private static func find(in folder: String) -> Found {
+        guard access(folder, R_OK | X_OK) == 0 else {
+            let reason = String(cString: strerror(errno))
+            return Found(cameras: [], emptiness: "\(folder): \(reason); start camweb with another --settings")
+        }
         let files = Folder.names(in: folder).filter { $0.hasSuffix(ending) && !$0.hasPrefix(".") }.sorted()
-        return files.prefix(mostCameras).compactMap { file in
+        let cameras = files.prefix(mostCameras).compactMap { file -> Camera? in
             // camrec reports a file that is wrong or cannot be read.
             guard let settings = try? SettingsFile(path: "\(folder)/\(file)") else { return nil }
             return Camera(name: String(file.dropLast(ending.count)), settings: settings)
         }
+        let advice = "add listen = unix:/run/camrec/NAME/live,mode=660 to \(folder)/NAME.conf"
+        let found = files.isEmpty ? "none yet" : "none of the \(files.count) settings offers a raw stream"
+        return Found(cameras: cameras, emptiness: "\(found); \(advice)")
     }
 }
 

@@ -18,32 +18,58 @@ final class CameraFeed: Sendable {
     /// The viewers, and the state that a new viewer gets first. Belongs to the event loop.
     private struct Audience {
         var viewers: [ObjectIdentifier: any LiveViewer] = [:]
+        /// The status that the camera's thread published last.
         var status = CameraStatus.connecting
-        var facts: StreamFacts?
+        /// The text message of the format; nil before the first.
+        var facts: ByteBuffer?
+        /// When the newest picture came, or since when viewers wait for one.
+        var newest: NIODeadline
+        /// Whether the recorder said that it is paused; it has sent no picture since.
+        var isPaused = false
+        /// Whether the recorder was asked and has not answered.
+        var isAsking = false
+        /// The next check whether pictures still come.
+        var check: Scheduled<Void>?
+        /// When events may be passed on again.
+        var restEnd = NIODeadline.uptimeNanoseconds(0)
         var keyframes = KeyframeRequests()
         /// The next check whether to request a keyframe.
         var look: Scheduled<Void>?
         /// Whether the operator was told that the recorder gives no keyframes.
         var hasToldOfRefusal = false
+
+        /// The status for viewers.
+        var shownStatus: CameraStatus { isPaused ? .paused : status }
     }
 
     /// How long a connection to the recorder outlives the last viewer.
     private static let linger = Duration.seconds(5)
+    /// How often the feed checks whether pictures still come, and how long they may stay away before the recorder is
+    /// asked whether it is paused.
+    private static let (checkInterval, silence) = (TimeAmount.seconds(1), TimeAmount.seconds(2))
+    /// The shortest time between two turns in which events are passed on. Without it, a recorder that sends without
+    /// pause would leave the event loop no time to read from connections.
+    private static let shortestRest = TimeAmount.microseconds(500)
+    /// The rest after a turn, as a multiple of the turn's length: no camera takes more than a quarter of the loop.
+    private static let restFactor = 3
 
     /// Starts the thread of the camera, which connects once there is a viewer.
-    /// - Parameter report: called with lines for the operator.
+    /// - Parameters:
+    ///   - catalogs: have the catalog of its recordings.
+    ///   - report: called with lines for the operator.
     init(
-        _ camera: Camera, on eventLoop: any EventLoop, interruption: Interruption,
+        _ camera: Camera, on eventLoop: any EventLoop, catalogs: RecordingCatalogs = RecordingCatalogs(),
+        cancellation: CancellationFlag,
         report: @escaping @Sendable (String) -> Void
     ) throws(NetworkError) {
         self.camera = camera
-        recordings = camera.recordings.map(RecordingCatalog.init)
+        recordings = camera.recordings.map { catalogs[$0] }
         recorder = camera.control.map { RecorderLink($0, on: eventLoop) }
         self.report = report
         demand = try ViewerDemand(linger: Self.linger)
-        audience = .makeBoxSendingValue(Audience(), eventLoop: eventLoop)
+        audience = .makeBoxSendingValue(Audience(newest: eventLoop.now), eventLoop: eventLoop)
         // The thread must not keep the feed alive: the end of the feed ends the thread.
-        let reader = CameraReader(address: camera.address, demand: demand, interruption: interruption) {
+        let reader = CameraReader(address: camera.address, demand: demand, cancellation: cancellation) {
             [weak self] event in self?.publish(event)
         }
         guard let thread = WorkerThread(body: { reader.run() }) else {
@@ -57,20 +83,31 @@ final class CameraFeed: Sendable {
     /// The number of viewers. Call it on the event loop.
     var viewerCount: Int { audience.value.viewers.count }
 
-    /// Ends the stream for good: the camera is gone. Call it on the event loop.
+    private var now: NIODeadline { audience.eventLoop.now }
+
+    /// Ends the stream for good: the camera is gone or has other settings. Viewers are disconnected; the page then
+    /// finds what has taken the camera's place. Call it on the event loop.
     func end() {
         demand.stop()
-        let gone = CameraStatus.unavailable("this camera is gone; its recorder no longer offers a stream")
-        audience.value.status = gone
-        for viewer in audience.value.viewers.values { viewer.take(.status(gone)) }
+        audience.value.status = .unavailable("this camera is gone; its recorder no longer offers a stream")
+        audience.value.isPaused = false
+        showStatus()
+        for viewer in audience.value.viewers.values { viewer.end() }
     }
 
     /// Adds a viewer. Call it on the event loop.
     func join(_ viewer: any LiveViewer) {
+        // Nobody waited for pictures before.
+        if audience.value.viewers.isEmpty, audience.value.status == .connecting {
+            audience.value.newest = now
+        }
         audience.value.viewers[ObjectIdentifier(viewer)] = viewer
         demand.viewerJoined(viewer.form)
-        viewer.take(.status(audience.value.status))
-        if let facts = audience.value.facts { viewer.take(.facts(facts)) }
+        viewer.take(
+            .status(audience.value.shownStatus), text: statusText.bytes(seesDetails: viewer.seesDetails))
+        if let facts = audience.value.facts { viewer.take(.format, text: facts) }
+        viewer.flush()
+        scheduleCheck()
         // A new connection to the recorder begins with a keyframe in any case.
         guard case .live = audience.value.status else { return }
         audience.value.keyframes.noteNewcomer(viewer.form)
@@ -87,7 +124,7 @@ final class CameraFeed: Sendable {
     private func requestKeyframe() {
         guard let control = camera.control else { return }
         let loop = audience.eventLoop.assumeIsolated()
-        switch audience.value.keyframes.next(at: .now()) {
+        switch audience.value.keyframes.next(at: now) {
         case .nothing: break
         case .wait(let deadline):
             guard audience.value.look == nil else { return }
@@ -115,30 +152,115 @@ final class CameraFeed: Sendable {
         requestKeyframe()
     }
 
-    private func publish(_ event: FeedEvent) {
+    /// Takes an event of the camera's thread.
+    func publish(_ event: FeedEvent) {
         guard mailbox.post(event) else { return }
         audience.eventLoop.execute { [self] in deliver() }
     }
 
+    /// Passes on what one turn may, and rests before the next turn.
     private func deliver() {
-        for event in mailbox.takeAll() {
-            note(event)
-            for viewer in audience.value.viewers.values { viewer.take(event) }
+        let begin = now
+        guard begin >= audience.value.restEnd else { return deliverLater() }
+        let (events, hasMore) = mailbox.take()
+        for event in events { pass(event) }
+        flush()
+        let end = now
+        audience.value.restEnd = end + max(Self.shortestRest, (end - begin) * Self.restFactor)
+        if hasMore { deliverLater() }
+    }
+
+    private func deliverLater() {
+        audience.eventLoop.assumeIsolated().scheduleTask(deadline: audience.value.restEnd) { [self] in
+            deliver()
         }
     }
 
-    private func note(_ event: FeedEvent) {
+    private func pass(_ event: FeedEvent) {
         switch event {
-        case .status(let status):
-            guard status != audience.value.status else { return }
+        case .status(let status): note(status)
+        case .facts(let facts):
+            let text = TextMessage(facts).bytes
+            audience.value.facts = text
+            for viewer in audience.value.viewers.values { viewer.take(.format, text: text) }
+        case .picture(let picture):
+            audience.value.newest = now
+            setPaused(false)
+            if picture.isKeyframe { audience.value.keyframes.noteKeyframe(picture.form) }
+            send(.picture(picture))
+        case .impossible(let form, let reason):
+            send(.impossible(form, reason: reason), text: EventText(TextMessage(impossible: reason)))
+        }
+    }
+
+    private func note(_ status: CameraStatus) {
+        if status != audience.value.status {
             audience.value.status = status
             if status != .live { audience.value.keyframes.noteEnd() }
             if let line = status.line(for: camera) { report(line) }
-        case .facts(let facts): audience.value.facts = facts
-        case .picture(let picture):
-            if picture.isKeyframe { audience.value.keyframes.noteKeyframe(picture.form) }
-        case .impossible: break
         }
+        // A recorder that was connected to again may still be paused.
+        if status != .live { audience.value.isPaused = false }
+        showStatus()
+    }
+
+    private func send(_ event: ViewerEvent, text: EventText? = nil) {
+        for viewer in audience.value.viewers.values {
+            viewer.take(event, text: text?.bytes(seesDetails: viewer.seesDetails))
+        }
+    }
+
+    private func flush() { for viewer in audience.value.viewers.values { viewer.flush() } }
+
+    private func showStatus() { send(.status(audience.value.shownStatus), text: statusText) }
+
+    /// The text message of the status, with the age of the newest picture if pictures are expected.
+    private var statusText: EventText {
+        let status = audience.value.shownStatus
+        switch status {
+        case .connecting, .waiting, .live, .paused:
+            return EventText(TextMessage(status, age: now - audience.value.newest))
+        case .unavailable, .unplayable: return EventText(TextMessage(status))
+        }
+    }
+
+    // MARK: Recorders that send nothing
+
+    private func scheduleCheck() {
+        guard audience.value.check == nil, recorder != nil else { return }
+        audience.value.check = audience.eventLoop.assumeIsolated().scheduleTask(in: Self.checkInterval) {
+            [weak self] in
+            guard let self else { return }
+            audience.value.check = nil
+            guard !audience.value.viewers.isEmpty else { return }
+            checkForPause()
+            scheduleCheck()
+        }
+    }
+
+    /// Asks a silent recorder whether it is paused.
+    private func checkForPause() {
+        guard let recorder, !audience.value.isAsking, [.waiting, .live].contains(audience.value.status),
+            now - audience.value.newest >= Self.silence
+        else { return }
+        audience.value.isAsking = true
+        let asked = now
+        recorder.isPaused().assumeIsolated().whenComplete { [weak self] result in
+            guard let self else { return }
+            audience.value.isAsking = false
+            // The answer may be older than the latest picture or connection.
+            guard [.waiting, .live].contains(audience.value.status), audience.value.newest < asked else {
+                return
+            }
+            setPaused((try? result.get()) ?? false)
+            flush()
+        }
+    }
+
+    private func setPaused(_ isPaused: Bool) {
+        guard isPaused != audience.value.isPaused else { return }
+        audience.value.isPaused = isPaused
+        showStatus()
     }
 }
 
@@ -146,9 +268,10 @@ extension CameraStatus {
     /// The line for the operator; nil if there is nothing to report.
     fileprivate func line(for camera: Camera) -> String? {
         switch self {
-        case .connecting, .waiting: nil
+        case .connecting, .waiting, .paused: nil
         case .live: "\(camera.name): live"
-        case .unavailable(let reason): "\(camera.name): \(reason); retrying while somebody watches"
+        case .unavailable(let reason), .unplayable(let reason):
+            "\(camera.name): \(reason); retrying while there are viewers"
         }
     }
 }

@@ -9,7 +9,7 @@ import Containers
 struct CameraReader: Sendable {
     let address: CameraAddress
     let demand: ViewerDemand
-    let interruption: Interruption
+    let cancellation: CancellationFlag
     /// Called on the reader's thread.
     let publish: @Sendable (FeedEvent) -> Void
 
@@ -18,9 +18,9 @@ struct CameraReader: Sendable {
     /// The longest pause between two attempts to connect.
     private static let longestPause = Duration.seconds(2)
 
-    /// Runs until the demand ends for good or the interruption is raised.
+    /// Runs until the demand ends for good or the cancellation is raised.
     func run() {
-        while demand.awaitViewer(), !interruption.isRaised {
+        while demand.awaitViewer(), !cancellation.isRaised {
             serve()
             // The next viewers must not see the status of the previous ones.
             publish(.status(.connecting))
@@ -30,16 +30,16 @@ struct CameraReader: Sendable {
     /// Keeps a connection as long as there are viewers.
     private func serve() {
         var backOff = BackOff(longest: Self.longestPause)
-        while demand.isWanted(), !interruption.isRaised {
+        while demand.isWanted(), !cancellation.isRaised {
             let start = Instant.now
             do throws(NetworkError) {
                 let socket = try address.connect(
-                    timeout: Self.connectTimeout, interruption: interruption)
+                    timeout: Self.connectTimeout, cancellation: cancellation)
                 publish(.status(.waiting))
                 let connection = CameraConnection(
                     socket, name: "\(address)", demand: demand, publish: publish)
-                guard let reason = connection.read(unless: interruption) else { return }
-                publish(.status(.unavailable("\(address): \(reason)")))
+                guard let end = connection.read(unless: cancellation) else { return }
+                publish(.status(end))
             } catch {
                 if case .interrupted = error.kind { return }
                 publish(.status(.unavailable(error.description)))
@@ -51,7 +51,7 @@ struct CameraReader: Sendable {
 
     private func wait(until deadline: Instant) {
         while demand.isWanted(), Instant.now < deadline {
-            switch interruption.wait(for: demand.descriptor, until: deadline) {
+            switch cancellation.wait(for: demand.descriptor, until: deadline) {
             case .ready: demand.noteChange()
             case .due, .interrupted, .otherReady: return
             }
@@ -67,12 +67,17 @@ final class CameraConnection {
     private let demand: ViewerDemand
     private let publish: (FeedEvent) -> Void
     private let containers: ContainerSupply
+    private let name: String
     private var pictures: LivePictures?
     /// The first bytes of a stream whose kind is still unknown.
     private var head: [UInt8] = []
     /// The sequence parameter set of the published format.
     private var sequenceParameterSet: [UInt8]?
     private var facts: StreamFacts?
+    private var formats = FormatAllowance()
+    private var interval = PictureInterval()
+    /// Whether pictures are left out up to the next keyframe of an admitted format.
+    private var isSkipping = false
     private var isLive = false
     /// Whether a picture arrived that is shown before an earlier one; containers would show them in the wrong
     /// order.
@@ -95,19 +100,20 @@ final class CameraConnection {
     ) {
         socket.prepareForStreaming(patience: Self.patience)
         self.socket = socket
-        (self.demand, self.publish, containers) = (demand, publish, ContainerSupply(name: name))
+        (self.name, self.demand, self.publish) = (name, demand, publish)
+        containers = ContainerSupply(name: name)
     }
 
     /// Reads until the connection or the demand ends.
-    /// - Returns: why the connection ended; nil if the demand ended.
-    func read(unless interruption: Interruption) -> String? {
+    /// - Returns: the status after the connection ended; nil if the demand ended.
+    func read(unless cancellation: CancellationFlag) -> CameraStatus? {
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkLength, alignment: 16)
         defer { room.deallocate() }
         while demand.isWanted() {
             let pauseEnd = mayPause ? Instant.now + pause : nil
             let deadline = [pauseEnd, demand.deadline].compactMap(\.self).min()
-            switch interruption.wait(for: socket.descriptor, or: demand.descriptor, until: deadline) {
-            case .ready: if let reason = receive(into: room) { return reason }
+            switch cancellation.wait(for: socket.descriptor, or: demand.descriptor, until: deadline) {
+            case .ready: if let end = receive(into: room) { return end }
             case .otherReady: demand.noteChange()
             case .due: if mayPause { notePause() }
             case .interrupted: return nil
@@ -116,8 +122,8 @@ final class CameraConnection {
         return nil
     }
 
-    /// - Returns: why the connection ended; nil if it did not.
-    private func receive(into room: UnsafeMutableRawBufferPointer) -> String? {
+    /// - Returns: the status after the connection ended; nil if it did not.
+    private func receive(into room: UnsafeMutableRawBufferPointer) -> CameraStatus? {
         switch socket.receive(into: room) {
         case .received(let count):
             mayPause = true
@@ -125,8 +131,9 @@ final class CameraConnection {
         case .nothing: return nil
         case .ended:
             pictures?.finish(arrival: .now) { deliver($0) }
-            return "the recorder ended the stream; start it again"
-        case .broken(let code): return "connection lost: \(String(cString: strerror(code)))"
+            return .unavailable("\(name): the recorder ended the stream; start it again")
+        case .broken(let code):
+            return .unavailable("\(name): connection lost: \(String(cString: strerror(code)))")
         }
     }
 
@@ -136,14 +143,16 @@ final class CameraConnection {
     }
 
     /// - Returns: why camweb cannot show the stream; nil if it can, or may be able to.
-    private func take(_ bytes: UnsafeRawBufferPointer) -> String? {
+    private func take(_ bytes: UnsafeRawBufferPointer) -> CameraStatus? {
         if let pictures {
             add(bytes.bytes, to: pictures)
             return nil
         }
         head += bytes
         guard let kind = StreamKind(head: head.span.bytes, isWhole: false) else { return nil }
-        guard case .stream(let codec, .annexB) = kind else { return Self.complaint(about: kind) }
+        guard case .stream(let codec, .annexB) = kind else {
+            return .unplayable("\(name): \(Self.complaint(about: kind))")
+        }
         let pictures = LivePictures(codec: codec)
         self.pictures = pictures
         add(head.span.bytes, to: pictures)
@@ -159,8 +168,12 @@ final class CameraConnection {
     }
 
     private func deliver(_ unit: AccessUnit) {
-        if unit.isIDR { noteFacts(of: unit) }
-        if demand.isWanted(.messages) { publish(.picture(LiveMessage.picture(unit))) }
+        if unit.isIDR { isSkipping = !admitsFormat(of: unit) }
+        guard !isSkipping else { return }
+        interval.note(unit.timestamp)
+        if demand.isWanted(.messages) {
+            publish(.picture(LiveMessage.picture(unit, lasting: interval.usual)))
+        }
         for form in LiveForm.allCases where form != .messages {
             if demand.isWanted(form) { deliver(unit, as: form) } else { containers.close(form) }
         }
@@ -176,7 +189,9 @@ final class CameraConnection {
                 .impossible(form, reason: "its pictures are reordered (B frames); record without --bframes"))
         }
         do throws(OutputError) {
-            guard let picture = try containers.picture(unit, as: form, facts) else { return }
+            guard let picture = try containers.picture(unit, lasting: interval.usual, as: form, facts) else {
+                return
+            }
             publish(.picture(picture))
         } catch {
             containers.close(form)
@@ -184,12 +199,16 @@ final class CameraConnection {
         }
     }
 
-    private func noteFacts(of keyframe: AccessUnit) {
+    /// Publishes a new format.
+    /// - Returns: false if the stream changes its format too often.
+    private func admitsFormat(of keyframe: AccessUnit) -> Bool {
         let set = keyframe.sequenceParameterSet
-        guard set != sequenceParameterSet, let facts = StreamFacts(keyframe) else { return }
+        guard set != sequenceParameterSet, let facts = StreamFacts(keyframe) else { return true }
+        guard formats.admitsChange(at: .now) else { return false }
         (sequenceParameterSet, self.facts) = (set, facts)
         containers.restart()
         publish(.facts(facts))
+        return true
     }
 
     private static func complaint(about kind: StreamKind) -> String {
@@ -200,5 +219,25 @@ final class CameraConnection {
             case .stream, .unknown, .empty: "something else"
             }
         return "this is \(found), not a raw H.264 or H.265 stream; give the address of camrec's --listen"
+    }
+}
+
+// MARK: Changes of the format
+
+/// Limits how often a stream changes its format: each change makes every browser open another decoder. A recorder
+/// changes it when its settings change.
+struct FormatAllowance: Sendable {
+    /// When the whole burst is available again.
+    private var full = Instant.start
+
+    private static let burst = 8
+    private static let interval = Duration.seconds(1)
+
+    /// Returns whether the format may change now, and counts the change.
+    mutating func admitsChange(at now: Instant) -> Bool {
+        let full = max(self.full, now)
+        guard full - now <= Self.interval * (Self.burst - 1) else { return false }
+        self.full = full + Self.interval
+        return true
     }
 }

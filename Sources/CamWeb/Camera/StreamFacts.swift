@@ -23,11 +23,11 @@ struct StreamFacts: Hashable, Sendable {
 
 /// The codec parameter of a media type, by which browsers choose decoders: `avc1.64001F`, `hev1.1.6.L93.90`
 /// (RFC 6381; ISO/IEC 14496-15, Annex E).
-public struct CodecString: Hashable, Sendable, CustomStringConvertible {
-    public let description: String
+package struct CodecString: Hashable, Sendable, CustomStringConvertible {
+    package let description: String
 
     /// Reads a sequence parameter set NAL unit without start code; nil if the unit is too short.
-    public init?(sequenceParameterSet nalUnit: RawSpan, codec: Codec) {
+    package init?(sequenceParameterSet nalUnit: RawSpan, codec: Codec) {
         let bytes = EmulationPrevention.unescape(
             nalUnit.extracting(first: Self.mostBytes))
         switch codec {

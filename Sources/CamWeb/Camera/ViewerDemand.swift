@@ -7,7 +7,7 @@ final class ViewerDemand: @unchecked Sendable {
     // Safe to share: all mutable state is accessed with the monitor's lock held.
     private let monitor = Monitor()
     private let linger: Duration
-    private let wakeUp: WakeUp
+    private let wakeUp: EventFD
     private var viewers: [LiveForm: Int] = [:]
     private var viewerCount = 0
     /// When the demand ends; nil while there are viewers, and before the first.
@@ -16,7 +16,7 @@ final class ViewerDemand: @unchecked Sendable {
 
     init(linger: Duration) throws(NetworkError) {
         self.linger = linger
-        wakeUp = try WakeUp()
+        wakeUp = try EventFD()
     }
 
     /// Readable after a viewer left or `stop`, until `noteChange`.

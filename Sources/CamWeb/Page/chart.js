@@ -1,6 +1,6 @@
 // A small chart of a figure over the last two minutes.
 
-import { make } from "/element.js";
+import { make } from "./element.js";
 
 const namespace = "http://www.w3.org/2000/svg";
 const width = 240;

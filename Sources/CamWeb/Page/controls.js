@@ -1,6 +1,6 @@
 // A camera's controls: brightness, exposure and whatever else its driver has.
 
-import { make } from "/element.js";
+import { make } from "./element.js";
 
 const obstacles = {
   readOnly: "cannot be set",

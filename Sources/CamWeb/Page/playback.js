@@ -1,7 +1,8 @@
 // Plays recordings across their files with Media Source Extensions, piece by piece. All times are in microseconds.
 
-import { describe } from "/picture.js";
-import { second } from "/timeline.js";
+import { Source } from "./media.js";
+import { complain } from "./stream.js";
+import { second } from "./time.js";
 
 const pieceLength = 10 * second;
 // Seconds that are fetched ahead of what plays at speed 1, and kept of what was played.
@@ -10,29 +11,39 @@ const kept = 20;
 // Milliseconds between looks whether there is room, a gap to skip, or more of a recording that grows.
 const interval = 200;
 const patience = 2000;
+// Seconds that may follow the beginning, whatever has been recorded.
+const longestTime = 400 * 86400;
+// Seconds that a picture is shown: in an ordinary recording, and in the slowest one whose pictures are stepped through. Of
+// the latest ones, the shortest counts: at a high speed, pictures are left out.
+const usualLength = 1 / 30;
+const longestPicture = 5;
+const lengthCount = 10;
 
 export class Playback {
-  #name;
+  #library;
   #listener;
   #abort = null;
   #timer = null;
   // The time at the video's zero.
   #base = null;
   #speed = 1;
+  // Whether it begins with a picture that stands still, and whether it has begun: until then, a video is paused.
+  #isHalted = false;
+  #hasBegun = false;
+  // When the picture that is seen is shown, and how long pictures were shown lately, in seconds of the video.
+  #seen = null;
+  #lengths = [];
   // The media type of the latest piece.
   #type = null;
 
   // listener: segments(), moved(time), noted(reason), ended(), failed(reason)
-  constructor(name, video, listener) {
-    this.#name = name;
+  constructor(library, video, listener) {
+    this.#library = library;
     this.video = video;
     this.#listener = listener;
     [video.muted, video.playsInline, video.disableRemotePlayback] = [true, true, true];
     video.addEventListener("ended", () => this.#abort && listener.ended());
-  }
-
-  static get Source() {
-    return window.ManagedMediaSource ?? window.MediaSource;
+    if (video.requestVideoFrameCallback) video.requestVideoFrameCallback((_, { mediaTime }) => this.#noteSeen(mediaTime));
   }
 
   // Where it plays; null if it does not.
@@ -50,16 +61,20 @@ export class Playback {
   }
 
   get isPaused() {
-    return this.video.paused;
+    return this.#hasBegun ? this.video.paused : this.#isHalted;
   }
 
   toggle() {
-    if (this.video.paused) this.video.play().catch(() => {});
+    if (this.isOpen && !this.#hasBegun) this.#isHalted = !this.#isHalted;
+    else if (this.video.paused) this.video.play().catch(() => {});
     else this.video.pause();
   }
 
-  play(time) {
+  // isPaused: whether the picture of that time stands still
+  play(time, isPaused) {
+    if (this.#jump(time)) return;
     this.stop();
+    this.#isHalted = isPaused;
     const abort = (this.#abort = new AbortController());
     this.#timer = setInterval(() => this.#watch(), interval);
     this.#run(time, abort.signal).catch((error) => {
@@ -70,18 +85,52 @@ export class Playback {
   stop() {
     this.#abort?.abort();
     clearInterval(this.#timer);
-    [this.#abort, this.#timer, this.#base] = [null, null, null];
+    [this.#abort, this.#timer, this.#base, this.#hasBegun] = [null, null, null, false];
+    [this.#seen, this.#lengths] = [null, []];
     this.video.removeAttribute("src");
     this.video.load();
   }
 
+  // Goes to a time that is fetched already; returns whether it is.
+  #jump(time) {
+    const place = this.#base === null ? -1 : (time - this.#base) / second;
+    const { buffered } = this.video;
+    for (let index = 0; index < buffered.length; index += 1) {
+      if (buffered.start(index) > place || place >= buffered.end(index)) continue;
+      this.video.currentTime = place;
+      return true;
+    }
+    return false;
+  }
+
+  #noteSeen(time) {
+    const length = this.#seen === null ? 0 : time - this.#seen;
+    if (!this.video.paused && length > 0 && length < longestPicture) this.#lengths = [...this.#lengths, length].slice(-lengthCount);
+    this.#seen = time;
+    this.video.requestVideoFrameCallback((_, { mediaTime }) => this.#noteSeen(mediaTime));
+  }
+
+  // Shows the next picture, or for -1 the one before, and stands still. Returns null, or its time if it has to be fetched.
+  step(direction) {
+    const { video } = this;
+    video.pause();
+    if (this.#base === null) return null;
+    const length = this.#lengths.length > 0 ? Math.min(...this.#lengths) : usualLength;
+    const seen = this.#seen ?? video.currentTime;
+    // The middle of the other picture.
+    const time = this.#base + Math.round((seen + (direction + 0.5) * length) * second);
+    return this.#jump(time) ? null : time;
+  }
+
   async #run(time, signal) {
-    if (!Playback.Source) throw new Error("this browser has no Media Source Extensions; download the recording instead");
-    const source = new Playback.Source();
+    if (!Source) throw new Error("this browser has no Media Source Extensions; download the recording instead");
+    const source = new Source();
     const address = URL.createObjectURL(source);
     this.video.src = address;
     await happens(source, "sourceopen", signal);
     URL.revokeObjectURL(address);
+    // Otherwise a browser ignores where it should begin until it has decoded something.
+    source.setLiveSeekableRange?.(0, longestTime);
     let buffer = null;
     let segment = this.#segment(time);
     if (!segment) throw new Error("nothing was recorded then");
@@ -121,7 +170,7 @@ export class Playback {
   // Returns nothing if the recording is gone or cannot be read.
   async #fetch(segment, at, signal) {
     for (;;) {
-      const path = `/recordings/${encodeURIComponent(this.#name)}/${segment.id}.mp4?at=${at}&length=${pieceLength * this.#speed}`;
+      const path = this.#library.path(`/${segment.id}.mp4?at=${at}&length=${pieceLength * this.#speed}`);
       const response = await fetch(path, { signal });
       const number = (name) => Number(response.headers.get(name));
       if (response.ok) {
@@ -140,15 +189,16 @@ export class Playback {
   #begin(time) {
     this.video.currentTime = Math.max(second, time - this.#base) / second;
     this.video.playbackRate = this.#speed;
-    this.video.play().catch(() => {});
+    this.#hasBegun = true;
+    if (!this.#isHalted) this.video.play().catch(() => {});
   }
 
   // Readies the buffer for a piece.
   #prepare(source, buffer, { response, start, delay }, segment) {
     const type = response.headers.get("Content-Type");
-    if (!Playback.Source.isTypeSupported(type)) {
+    if (!Source.isTypeSupported(type)) {
       const [, codec] = /codecs="([^,"]*)/.exec(type) ?? ["", "it"];
-      throw new Error(`this browser does not play ${describe(codec)}`);
+      throw new Error(complain("does not play", codec));
     }
     if (!buffer) {
       buffer = source.addSourceBuffer(type);

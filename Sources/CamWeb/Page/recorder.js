@@ -1,9 +1,12 @@
-// A camera's recorder, below its picture: its figures and losses, its commands, the camera's controls, and the doctor's
+// A camera's recorder, in its details: its figures and losses, its commands, the camera's controls, and the doctor's
 // findings.
 
-import { Chart } from "/chart.js";
-import { CameraControls } from "/controls.js";
-import { make } from "/element.js";
+import { Chart } from "./chart.js";
+import { CameraControls } from "./controls.js";
+import { make, makeButton } from "./element.js";
+import { ask } from "./question.js";
+import { request } from "./request.js";
+import { describeTime } from "./state.js";
 
 // Milliseconds between looks at the figures.
 const interval = 1000;
@@ -11,6 +14,7 @@ const interval = 1000;
 export class Recorder {
   #name;
   #canChange;
+  #snapshot;
   #timer = null;
   #isAsking = false;
   #parts = {};
@@ -19,9 +23,11 @@ export class Recorder {
   #controls;
 
   // canChange: whether the page may change something
-  constructor(name, canChange) {
+  // snapshot: the camera's, which also says what happened, even while the details are closed
+  constructor(name, canChange, snapshot) {
     this.#name = name;
     this.#canChange = canChange;
+    this.#snapshot = snapshot;
     this.#charts = {
       bits: new Chart("Bit rate", describeRate),
       frames: new Chart("Pictures", (value) => `${value.toFixed(1)}/s`),
@@ -31,11 +37,9 @@ export class Recorder {
     this.element = make("section", { className: "recorder", ariaLabel: `${name}: recorder` });
     const charts = make("div", { className: "charts" });
     charts.append(...Object.values(this.#charts).map((chart) => chart.element));
-    this.#parts.note = make("p", { className: "note" });
-    this.#parts.note.setAttribute("role", "status");
     this.#parts.losses = make("ul", { className: "losses" });
     this.element.append(
-      this.#makeActions(), this.#parts.note, charts, this.#parts.losses,
+      this.#makeActions(), charts, this.#parts.losses,
       this.#makeFold("Camera", this.#controls.element, () => this.#controls.refresh()), this.#makeDoctor());
   }
 
@@ -51,24 +55,16 @@ export class Recorder {
     for (const chart of Object.values(this.#charts)) chart.clear();
   }
 
-  async #ask(target, form = null) {
-    const response = await fetch(`/cameras/${encodeURIComponent(this.#name)}/${target}`, form && {
-      method: "POST",
-      headers: { "Content-Type": "application/x-www-form-urlencoded" },
-      body: new URLSearchParams(form).toString(),
-    });
-    if (response.status === 401) location.assign("/login");
-    if (!response.ok) throw new Error((await response.text()).trim());
-    return response.json();
+  #ask(target, form = null) {
+    return request(this.#name, target, form);
   }
 
   #makeActions() {
     const parts = this.#parts;
     const actions = make("div", { className: "controls" });
-    parts.snapshot = this.#makeButton("Snapshot", () => this.#takeSnapshot());
-    parts.keyframe = this.#makeButton("Keyframe", () => this.#tell({ command: "keyframe" }, "the next picture is a keyframe"));
-    parts.trigger = this.#makeButton("Trigger", () => this.#tell({ command: "trigger" }, "what is in memory is being written"));
-    parts.pause = this.#makeButton("Pause recording", () => this.#togglePause());
+    parts.keyframe = makeButton("Keyframe", () => this.#tell({ command: "keyframe" }, "the next picture is a keyframe"));
+    parts.trigger = makeButton("Trigger", () => this.#tell({ command: "trigger" }, "what is in memory is being written"));
+    parts.pause = makeButton("Pause recording", () => this.#togglePause());
     parts.rate = make("form", { className: "rate" });
     parts.rateInput = make("input", { type: "number", min: 0.001, max: 2000, step: "any", required: true });
     const label = make("label");
@@ -80,15 +76,9 @@ export class Recorder {
       const rate = Math.round(parts.rateInput.valueAsNumber * 1e6);
       this.#tell({ command: "bitrate", value: rate }, `encoding at ${describeRate(rate)}`);
     });
-    actions.append(parts.snapshot, parts.keyframe, parts.trigger, parts.pause, parts.rate);
+    actions.append(parts.keyframe, parts.trigger, parts.pause, parts.rate);
     this.#enable(null);
     return actions;
-  }
-
-  #makeButton(text, action) {
-    const button = make("button", { type: "button", textContent: text });
-    button.addEventListener("click", action);
-    return button;
   }
 
   #makeFold(title, content, opened) {
@@ -120,12 +110,12 @@ export class Recorder {
       const { stats } = await this.#ask("stats.json");
       if (this.#timer === null) return;
       this.#show(stats);
-      if (this.#parts.note.dataset.kind === "outage") this.#say("");
+      if (this.#snapshot.note.dataset.kind === "outage") this.#snapshot.say("");
     } catch (error) {
       this.#enable(null);
       this.#previous = null;
       for (const chart of Object.values(this.#charts)) chart.add(performance.now(), null);
-      this.#say(error.message, "outage");
+      this.#snapshot.say(error.message, "outage");
     } finally {
       this.#isAsking = false;
     }
@@ -163,11 +153,11 @@ export class Recorder {
   }
 
   #enable(stats) {
-    const { snapshot, keyframe, trigger, pause, rateInput, rateButton, camera } = this.#parts;
+    const { keyframe, trigger, pause, rateInput, rateButton, camera } = this.#parts;
     // A recorder of an earlier version does not say what it can do.
     const abilities = stats?.abilities ?? { trigger: true, encoding: true, controls: true };
     const mayChange = stats !== null && this.#canChange;
-    snapshot.disabled = stats === null || !abilities.encoding;
+    this.#snapshot.button.disabled = stats === null || !abilities.encoding;
     keyframe.disabled = rateInput.disabled = rateButton.disabled = !mayChange || !abilities.encoding;
     trigger.disabled = !mayChange;
     trigger.hidden = !abilities.trigger;
@@ -182,36 +172,21 @@ export class Recorder {
   async #tell(form, success) {
     try {
       await this.#ask("command", form);
-      this.#say(success, "done");
+      this.#snapshot.say(success, "done");
     } catch (error) {
-      this.#say(error.message, "problem");
+      this.#snapshot.say(error.message, "problem");
     }
     this.#refresh();
   }
 
-  #togglePause() {
-    const isPaused = this.#previous?.stats.state === "paused";
-    this.#tell({ command: isPaused ? "resume" : "pause" }, isPaused ? "recording again" : "paused: nothing is recorded or sent");
-  }
-
-  async #takeSnapshot() {
-    try {
-      const response = await fetch(`/cameras/${encodeURIComponent(this.#name)}/snapshot.jpg`);
-      if (!response.ok) throw new Error((await response.text()).trim());
-      const address = URL.createObjectURL(await response.blob());
-      const file = `${this.#name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "-")}-${fileTime(new Date())}.jpg`;
-      make("a", { href: address, download: file }).click();
-      URL.revokeObjectURL(address);
-      this.#say(`saved as ${file}`, "done");
-    } catch (error) {
-      this.#say(error.message, "problem");
-    }
-  }
-
-  #say(text, kind = "") {
-    Object.assign(this.#parts.note, { textContent: text });
-    this.#parts.note.dataset.kind = kind;
-    this.#parts.note.classList.toggle("problem", kind === "problem" || kind === "outage");
+  async #togglePause() {
+    if (this.#previous?.stats.state === "paused") return this.#tell({ command: "resume" }, "recording again");
+    const isMeant = await ask({
+      question: `Pause recording of ${this.#name}?`,
+      consequence: "Nothing is recorded or sent until somebody resumes the recording. What happens in this time is lost.",
+      no: "Keep recording", yes: "Pause",
+    });
+    if (isMeant) this.#tell({ command: "pause" }, "paused: nothing is recorded or sent");
   }
 }
 
@@ -266,16 +241,4 @@ function sum(values) {
 
 function describeRate(bits) {
   return bits >= 1e6 ? `${(bits / 1e6).toFixed(2)} Mbit/s` : `${Math.round(bits / 1e3)} kbit/s`;
-}
-
-function describeTime(seconds) {
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-  return `${Math.round(seconds / 3600)} h`;
-}
-
-function fileTime(date) {
-  const two = (number) => String(number).padStart(2, "0");
-  return `${date.getFullYear()}${two(date.getMonth() + 1)}${two(date.getDate())}-`
-    + `${two(date.getHours())}${two(date.getMinutes())}${two(date.getSeconds())}`;
 }

@@ -1,25 +1,51 @@
-// A camera's recordings below its picture: the time line, playing, pictures while looking for a time, and downloads.
+// A camera's recordings below its picture: the time line, playing, events and exports.
 
-import { make } from "/element.js";
-import { Playback } from "/playback.js";
-import { Timeline, clock, second } from "/timeline.js";
+import { makeButton, make } from "./element.js";
+import { EventList } from "./events.js";
+import { ExportPanel } from "./export.js";
+import { Kept } from "./kept.js";
+import { Preview } from "./keyframe.js";
+import { Library } from "./library.js";
+import { Notes } from "./notes.js";
+import { Playback } from "./playback.js";
+import { PlayerBar } from "./player.js";
+import { Timeline } from "./timeline.js";
+import { clock, day, hour, minute, second, shortClock } from "./time.js";
 
-const day = 86400 * second;
-const hour = 3600 * second;
+const nothing = { from: 0, to: 0, segments: [] };
 // Milliseconds between looks at what has been recorded meanwhile, and until a view that moves is looked up.
 const interval = 5000;
 const settling = 200;
+// Milliseconds until recordings that are still being read are looked up again.
+const patience = 1000;
 // The narrowest time that is shown at first.
 const narrow = 60 * second;
-const speeds = [1, 2, 4, 8];
+// What is so near to the time that was asked for needs no explanation.
+const near = 2 * second;
 
 export class Recordings {
-  #name;
+  #library;
   #listener;
   #timeline;
   #playback;
-  #segments = [];
-  #selection = { from: null, to: null };
+  #bar;
+  #export;
+  #events;
+  // What is kept; null if there is no recorder to ask.
+  #kept = null;
+  // What the time line shows: recordings, or runs of them if there are many.
+  #shown = [];
+  // The latest list that it comes from.
+  #list = nothing;
+  // The recordings of a time in which something plays, or that is in view, and those around the pointer.
+  #played = nothing;
+  #hovered = nothing;
+  #isLooking = false;
+  // Counts what is played, because the recordings around it may come late; and what began to play of that.
+  #turn = 0;
+  #begun = 0;
+  // Where it plays, or will once its recording has come; null for live.
+  #position = null;
   #timers = { refresh: null, settle: null };
   #hasView = false;
   // The newest end of a recording so far, and the view that nobody has moved since.
@@ -28,31 +54,80 @@ export class Recordings {
   #loading = false;
   #parts = {};
   #preview;
+  #notes;
 
   // video: where recordings are played
-  // listener: playing(text), live()
-  constructor(name, video, listener) {
-    this.#name = name;
+  // recorder, canChange: whether there is a recorder to ask, and whether the page may change something
+  // listener: playing(text, time), live()
+  constructor(name, video, { recorder, canChange }, listener) {
+    this.#library = new Library(name);
+    this.#notes = new Notes(this.#library, recorder && canChange ? (segment, isKept) => this.#kept.mark(segment, segment, isKept) : null);
     this.#listener = listener;
     const now = Date.now() * 1000;
     this.#timeline = new Timeline(name, { from: now - hour, to: now }, {
       seek: (time) => this.play(time),
-      scrub: (time, x) => this.#preview.show(time, x, this.#segmentAt(time)),
-      viewed: () => this.#settle(),
-      toggle: () => this.#toggle(),
+      scrub: (time, x) => this.#scrub(time, x),
+      viewed: (view) => this.#settle(view),
+      selected: (selection) => this.#export.select(selection),
     });
-    this.#playback = new Playback(name, video, {
-      segments: () => this.#segments,
+    this.#playback = new Playback(this.#library, video, {
+      segments: () => this.#played.segments,
       moved: (time) => this.#moved(time),
-      noted: (reason) => this.#say(reason),
+      noted: (reason) => this.#notes.say(reason),
       ended: () => this.live(),
       failed: (reason) => this.#fail(reason),
     });
-    this.#preview = new Preview(name);
+    this.#preview = new Preview(this.#library);
+    this.#timeline.element.append(this.#preview.element);
+    if (recorder) {
+      this.#kept = new Kept(name, canChange, {
+        changed: (count) => this.#showKept(count),
+        play: (time) => this.play(time),
+        noted: (text) => this.#notes.say(text),
+      });
+    }
+    this.#makeParts(name, recorder && canChange);
+  }
+
+  #makeParts(name, canKeep) {
+    this.#bar = new PlayerBar({
+      toggle: () => this.toggle(),
+      skip: (seconds) => this.#skip(seconds),
+      neighbor: (isLater) => this.#playNeighbor(isLater),
+      live: () => this.live(),
+      speed: (speed) => (this.#playback.speed = speed),
+      span: (span) => this.#timeline.showSpan(span),
+      zoom: (factor) => this.#timeline.zoom(factor),
+      pan: (part) => this.#timeline.pan(part),
+      goTo: (time) => this.play(time),
+    });
+    this.#export = new ExportPanel(name, this.#library, {
+      opened: (selection) => this.#timeline.showWhole(selection),
+      changed: (selection) => this.#noteSelection(selection),
+      position: () => this.#position,
+      bytes: (from, to) => this.#bytes(from, to),
+      isKept: (from, to) => this.#isKept(from, to),
+      keep: canKeep ? (selection, isKept) => this.#keepSpan(selection, isKept) : null,
+    });
+    this.#events = new EventList(name, this.#library, (time) => this.play(time));
+    const parts = this.#parts;
+    parts.events = makeButton("Events", () => this.#toggleEvents(), "Show or hide the events");
+    parts.events.hidden = true;
+    parts.kept = makeButton("Kept", () => this.#toggleKept(), "Show or hide the recordings that are kept");
+    parts.kept.hidden = true;
+    parts.export = makeButton("Export", () => this.#export.isOpen ? this.#export.close() : this.#export.open(), "Download a span of time");
+    this.#bar.actions.append(parts.events, parts.kept, parts.export);
     this.element = make("section", { className: "recordings", ariaLabel: `${name}: recordings` });
-    const stage = make("div", { className: "stage" });
-    stage.append(this.#timeline.element, this.#preview.element);
-    this.element.append(stage, this.#makeControls(), this.#makeSelection());
+    this.element.append(this.#timeline.element, this.#bar.element, this.#export.element, this.#events.element);
+    if (this.#kept) this.element.append(this.#kept.element);
+    this.element.append(this.#notes.element);
+    this.#noteSelection(null);
+    this.#showPosition(null);
+  }
+
+  // Where the camera's other buttons go.
+  get actions() {
+    return this.#bar.actions;
   }
 
   open() {
@@ -64,73 +139,215 @@ export class Recordings {
     clearInterval(this.#timers.refresh);
     clearTimeout(this.#timers.settle);
     this.#timers = { refresh: null, settle: null };
+    this.#export.close();
     this.live();
   }
 
-  play(time) {
-    const { first, last } = this.#extent();
-    if (first === null) return this.#say("nothing was recorded in this time");
-    const place = Math.round(Math.min(Math.max(time, first), Math.max(first, last - second)));
-    this.#say("");
-    this.#timeline.position = place;
+  // Plays from a time, or from the recording that is next to it; live if that is still to come.
+  async play(time) {
+    if (time >= Date.now() * 1000) return this.live();
+    const turn = (this.#turn += 1);
+    const isPaused = this.#playback.isOpen && this.#playback.isPaused;
+    this.#showPosition(time);
+    this.#timeline.reveal(time);
+    this.#listener.playing(`recorded ${shortClock(time)}`, time);
+    if (!covers(this.#played, time)) {
+      try {
+        if (!await this.#find(time, turn)) return;
+      } catch (error) {
+        return turn === this.#turn && this.#fail(`no list of recordings: ${error.message}`);
+      }
+    }
+    this.#notes.say("");
+    const place = this.#nearest(time);
+    if (place === null) return this.#fail("nothing was recorded in this time");
+    if (Math.abs(place - time) > near) {
+      this.#notes.say(`nothing was recorded at ${clock(time)}; this is the ${place > time ? "next" : "last"} recording`);
+    }
+    this.#showPosition(place);
     this.#timeline.reveal(place);
-    this.#parts.pause.textContent = "Pause";
-    this.#listener.playing(`recorded ${clock(place)}`);
-    this.#playback.play(place);
+    this.#begun = turn;
+    this.#playback.play(place, isPaused);
+  }
+
+  // Looks up what was recorded around a time, until camweb has read that; returns whether that time is still wanted.
+  async #find(time, turn) {
+    for (;;) {
+      const found = await this.#library.around(time);
+      if (turn !== this.#turn) return false;
+      this.#played = found;
+      this.#markKept();
+      if (found.complete || this.#segmentAt(time)) return true;
+      this.#notes.say("the recordings of this time are still being read");
+      await new Promise((done) => setTimeout(done, patience));
+    }
+  }
+
+  // A time at which something was recorded: this one, else the next, else the last.
+  #nearest(time) {
+    const { segments } = this.#played;
+    if (segments.some(({ start, end }) => start <= time && time < end)) return time;
+    const next = segments.find(({ start }) => start > time);
+    if (next) return next.start;
+    const last = segments.at(-1);
+    return last ? Math.max(last.start, last.end - second) : null;
   }
 
   // Shows the live picture again.
   live() {
-    const wasPlaying = this.#playback.isOpen;
+    this.#turn += 1;
+    const wasPlaying = this.#position !== null;
     this.#playback.stop();
-    this.#timeline.position = null;
-    this.#showFile(null);
-    this.#parts.pause.textContent = "Play";
-    if (wasPlaying) this.#listener.live();
+    this.#notes.showFile(null);
+    this.#showPosition(null);
+    if (!wasPlaying) return;
+    this.#timeline.revealNow();
+    this.#listener.live();
   }
 
-  #extent() {
-    return { first: this.#segments[0]?.start ?? null, last: this.#segments.at(-1)?.end ?? null };
+  #showPosition(time) {
+    this.#position = time;
+    this.#timeline.position = time;
+    this.#bar.showPlaying(time, this.#playback.isOpen && this.#playback.isPaused);
+    this.#events.mark(time);
   }
 
   #segmentAt(time) {
-    return time === null ? null : this.#segments.findLast(({ start, end }) => start <= time && time < end) ?? null;
+    const { segments } = covers(this.#played, time) ? this.#played : this.#hovered;
+    return time === null ? null : segments.findLast(({ start, end }) => start <= time && time < end) ?? null;
   }
 
-  #toggle() {
-    if (!this.#playback.isOpen) {
-      const { last } = this.#extent();
-      return this.play((last ?? 0) - 10 * second);
+  #scrub(time, x) {
+    const isKnown = time === null || covers(this.#played, time) || covers(this.#hovered, time);
+    this.#preview.show(time, x, this.#segmentAt(time), isKnown || !this.#shown.some(({ start, end }) => start <= time && time < end));
+    if (!isKnown) this.#look(time);
+  }
+
+  // Looks up what is around the pointer, one time after another.
+  async #look(time) {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      const [from, to] = [time - 10 * minute, time + 10 * minute];
+      this.#hovered = { from, to, segments: (await this.#library.list(from, to)).segments };
+      this.#timeline.point();
+    } catch {
+      // The next movement looks again.
     }
+    this.#isLooking = false;
+  }
+
+  // Keys as in other players; returns whether the key is one of them.
+  press(key, isShifted) {
+    const step = isShifted ? 1 : 10;
+    const actions = {
+      " ": () => this.toggle(), k: () => this.toggle(), j: () => this.#skip(-10), l: () => this.#skip(10),
+      ArrowLeft: () => this.#skip(-step), ArrowRight: () => this.#skip(step),
+      ",": () => this.#step(-1), ".": () => this.#step(1),
+    };
+    if (!Object.hasOwn(actions, key)) return false;
+    actions[key]();
+    return true;
+  }
+
+  toggle() {
+    if (this.#position === null) return this.#skip(-10);
     this.#playback.toggle();
-    this.#parts.pause.textContent = this.#playback.isPaused ? "Play" : "Pause";
+    this.#showPosition(this.#position);
+  }
+
+  // From the live picture, back only.
+  #skip(seconds) {
+    if (this.#position === null && seconds > 0) return;
+    this.play((this.#position ?? Date.now() * 1000) + seconds * second);
+  }
+
+  #step(direction) {
+    if (this.#position === null) return;
+    const missing = this.#playback.step(direction);
+    if (missing !== null) this.play(missing);
+    this.#bar.showPlaying(this.#position, true);
+  }
+
+  async #playNeighbor(isLater) {
+    const position = this.#position ?? Date.now() * 1000;
+    try {
+      const time = await this.#library.neighbor(position, isLater);
+      if (time !== null) return this.play(time);
+      if (isLater) this.live();
+      else this.#notes.say("nothing was recorded before");
+    } catch (error) {
+      this.#notes.say(`no list of recordings: ${error.message}`);
+    }
   }
 
   #moved(time) {
-    this.#timeline.position = time;
-    this.#listener.playing(`recorded ${clock(time)}`);
-    this.#showFile(this.#segmentAt(time));
-  }
-
-  // Offers the file that plays.
-  #showFile(segment) {
-    const { file } = this.#parts;
-    file.hidden = !segment;
-    if (!segment) return;
-    file.href = `/recordings/${encodeURIComponent(this.#name)}/${segment.id}`;
-    file.textContent = `${segment.name}, ${size(segment.bytes)}`;
+    // What played before goes on until the next begins.
+    if (this.#begun !== this.#turn) return;
+    this.#showPosition(time);
+    this.#listener.playing(`recorded ${shortClock(time)}`, time);
+    this.#notes.showFile(this.#segmentAt(time));
   }
 
   #fail(reason) {
     this.live();
-    this.#say(reason);
+    this.#notes.say(reason);
   }
 
-  #say(text) {
-    this.#parts.message.textContent = text;
+  #noteSelection(selection) {
+    this.#timeline.selection = selection;
+    this.#parts.export.setAttribute("aria-expanded", String(selection !== null));
   }
 
-  #settle() {
+  #toggleEvents() {
+    this.#events.element.hidden = !this.#events.element.hidden;
+    this.#parts.events.setAttribute("aria-expanded", String(!this.#events.element.hidden));
+  }
+
+  // MARK: kept recordings
+
+  #toggleKept() {
+    this.#kept.element.hidden = !this.#kept.element.hidden;
+    this.#kept.element.scrollIntoView({ block: "nearest" });
+    this.#parts.kept.setAttribute("aria-expanded", String(!this.#kept.element.hidden));
+  }
+
+  // Updates what is shown of kept recordings. An empty list is hidden.
+  #showKept(count) {
+    const { kept } = this.#parts;
+    kept.hidden = count === 0;
+    if (count === 0 && !this.#kept.element.hidden) this.#toggleKept();
+    this.#markKept();
+    this.#timeline.kept = this.#kept.spans(this.#list);
+    this.#events.show(this.#list, this.#timeline.view);
+    this.#events.mark(this.#position);
+    this.#export.refresh();
+    if (this.#position !== null) this.#notes.showFile(this.#segmentAt(this.#position));
+  }
+
+  #markKept() {
+    for (const segment of [...this.#list.segments, ...this.#played.segments]) segment.kept = this.#kept?.has(segment) ?? false;
+  }
+
+  // Whether everything that was recorded in a time is kept.
+  #isKept(from, to) {
+    const parts = this.#list.runs ? [] : this.#list.segments.filter(({ start, end }) => end > from && start < to);
+    return parts.length > 0 && parts.every(({ kept }) => kept);
+  }
+
+  // Keeps or releases what was recorded in a time, whole recordings each.
+  async #keepSpan({ from, to }, isKept) {
+    try {
+      const [first, last] = await this.#library.ends(from, to);
+      if (!first) return this.#notes.say("nothing was recorded in this time");
+      await this.#kept.mark(first, last, isKept);
+    } catch (error) {
+      this.#notes.say(`no list of recordings: ${error.message}`);
+    }
+  }
+
+  #settle(view = this.#timeline.view) {
+    this.#bar.showView(view);
     if (this.#timers.refresh === null) return;
     clearTimeout(this.#timers.settle);
     this.#timers.settle = setTimeout(() => this.#refresh(), settling);
@@ -143,7 +360,7 @@ export class Recordings {
     try {
       await this.#load();
     } catch (error) {
-      this.#say(`no list of recordings: ${error.message}`);
+      this.#notes.say(`no list of recordings: ${error.message}`);
     }
     this.#loading = false;
   }
@@ -153,27 +370,45 @@ export class Recordings {
     let { from, to } = this.#hasView ? this.#timeline.view : { from: now - day, to: now + hour };
     const width = to - from;
     [from, to] = [Math.max(0, Math.round(from - width)), Math.round(to + width)];
-    if (this.#playback.time !== null) [from, to] = [Math.min(from, this.#playback.time - hour), Math.max(to, now)];
-    const response = await fetch(`/recordings/${encodeURIComponent(this.#name)}.json?from=${Math.round(from)}&to=${to}`);
-    if (!response.ok) throw new Error((await response.text()).trim());
-    const list = await response.json();
-    this.#segments = list.segments;
-    this.#timeline.segments = list.segments;
+    let list = await this.#library.list(from, to);
+    // The newest recordings may be old.
+    if (!this.#hasView && list.complete && list.last !== undefined && !list.runs && list.segments.length === 0) {
+      [from, to] = [list.last - day, list.last + second];
+      list = await this.#library.list(from, to);
+    }
+    this.#list = list;
+    this.#markKept();
+    this.#kept?.refresh();
+    this.#shown = list.runs ?? list.segments;
+    if (this.#kept) this.#timeline.kept = this.#kept.spans(list);
+    this.#timeline.segments = this.#shown;
     if (!this.#hasView) this.#showFirst(list);
     else this.#follow();
-    this.#end = list.segments.at(-1)?.end ?? this.#end;
-    this.#showProblems(list);
+    this.#end = this.#shown.at(-1)?.end ?? this.#end;
+    this.#showEvents(list);
+    this.#export.refresh();
+    this.#notes.showProblems(list.problems);
+    this.#notes.showProgress(list.progress);
+    const { time } = this.#playback;
+    const isPlayed = time !== null && !list.runs && from <= time && list.segments.some(({ start }) => start > time);
+    if (time !== null && !isPlayed) this.#played = await this.#library.around(time);
+    else if (list.runs || !list.complete) [this.#played, this.#hovered] = [nothing, nothing];
+    else this.#played = { from, to, segments: list.segments };
+    this.#markKept();
     if (!list.complete) this.#settle();
   }
 
-  #showFirst({ segments, first, now, complete }) {
-    if (segments.length === 0) return this.#say(complete && first === null ? "no recordings yet" : "");
+  #showFirst({ first, now, complete }) {
+    const shown = this.#shown;
+    if (shown.length === 0) return this.#notes.say(complete && first === undefined ? "no recordings yet" : "");
     this.#hasView = true;
-    const start = segments[0].start;
-    const end = Math.max(segments.at(-1).end, Math.min(now, segments.at(-1).end + narrow));
+    // An address may have chosen a time already.
+    if (this.#position !== null) return this.#settle();
+    const start = shown[0].start;
+    const end = Math.max(shown.at(-1).end, Math.min(now, shown.at(-1).end + narrow));
     const width = Math.max(end - start, narrow);
     this.#show({ from: end - width * 1.02, to: end + width * 0.02 });
-    this.#say("");
+    this.#notes.say("");
   }
 
   #show(view) {
@@ -184,7 +419,7 @@ export class Recordings {
   // Keeps the end of what is being recorded in view, if it was. At first the view grows to an hour, then it moves.
   #follow() {
     const { from, to } = this.#timeline.view;
-    const end = this.#segments.at(-1)?.end ?? 0;
+    const end = this.#shown.at(-1)?.end ?? 0;
     const width = to - from;
     if (this.#end < from || this.#end > to || end < to - 0.01 * width) return;
     const isUntouched = from === this.#ownView?.from && to === this.#ownView.to;
@@ -196,152 +431,26 @@ export class Recordings {
     else this.#timeline.view = view;
   }
 
-  #showProblems({ problems }) {
-    const { problem } = this.#parts;
-    problem.textContent = problems.length === 0 ? "" : `${problems[0].name}: ${problems[0].reason}`
-      + (problems.length > 1 ? ` (and ${problems.length - 1} more)` : "");
-  }
-
-  #makeControls() {
-    const controls = make("div", { className: "controls" });
-    const button = (text, label, action) => {
-      const element = make("button", { type: "button", textContent: text, ariaLabel: label, title: label });
-      element.addEventListener("click", action);
-      controls.append(element);
-      return element;
-    };
-    this.#parts.pause = button("Play", "Play or pause", () => this.#toggle());
-    button("Live", "Back to the live picture", () => this.live());
-    const speed = make("select", { ariaLabel: "Speed" });
-    for (const value of speeds) speed.append(make("option", { value: String(value), textContent: `${value}×` }));
-    speed.addEventListener("change", () => (this.#playback.speed = Number(speed.value)));
-    controls.append(speed);
-    button("−", "Show a longer time", () => this.#timeline.zoom(2));
-    button("+", "Show a shorter time", () => this.#timeline.zoom(0.5));
-    button("‹", "Earlier", () => this.#timeline.pan(-0.5));
-    button("›", "Later", () => this.#timeline.pan(0.5));
-    return controls;
-  }
-
-  #makeSelection() {
-    const row = make("div", { className: "controls" });
-    const button = (text, label, action) => {
-      const element = make("button", { type: "button", textContent: text, title: label });
-      element.addEventListener("click", action);
-      row.append(element);
-    };
-    button("From here", "A download begins where it plays", () => this.#select("from"));
-    button("To here", "A download ends where it plays", () => this.#select("to"));
-    this.#parts.download = make("a", { className: "download", hidden: true });
-    this.#parts.file = make("a", { className: "note file", hidden: true, download: "" });
-    this.#parts.message = make("span", { className: "note" });
-    this.#parts.message.setAttribute("role", "status");
-    this.#parts.problem = make("span", { className: "note problem" });
-    row.append(this.#parts.download, this.#parts.file, this.#parts.message, this.#parts.problem);
-    return row;
-  }
-
-  #select(edge) {
-    const time = this.#playback.time;
-    if (time === null) return this.#say("play a recording first; then choose where a download begins and ends");
-    this.#selection[edge] = time;
-    const { from, to } = this.#selection;
-    const isWhole = from !== null && to !== null && from < to;
-    this.#timeline.selection = isWhole ? { from, to } : { from: from ?? to, to: to ?? from };
-    this.#say(isWhole ? "" : edge === "from" ? "now choose where it ends" : "now choose where it begins, before the end");
-    const { download } = this.#parts;
-    download.hidden = !isWhole;
-    if (!isWhole) return;
-    download.href = `/recordings/${encodeURIComponent(this.#name)}.mp4?from=${from}&to=${to}`;
-    download.download = "";
-    download.textContent = `Download ${length(to - from)} as MP4, about ${size(this.#bytes(from, to))}`;
+  // A camera that records events shows them, until people hide them.
+  #showEvents(list) {
+    const { events } = this.#parts;
+    if (events.hidden && this.#shown.some(({ event }) => event)) {
+      events.hidden = false;
+      this.#toggleEvents();
+    }
+    this.#events.show(list, this.#timeline.view);
+    this.#events.mark(this.#position);
   }
 
   // The bytes that were recorded in a time, more or less.
   #bytes(from, to) {
-    return this.#segments.reduce((sum, { start, end, bytes }) => {
+    return this.#shown.reduce((sum, { start, end, bytes }) => {
       const common = Math.min(end, to) - Math.max(start, from);
       return sum + (common > 0 ? bytes * common / Math.max(1, end - start) : 0);
     }, 0);
   }
 }
 
-// The keyframe at a time, above the time line.
-class Preview {
-  #name;
-  #canvas = make("canvas");
-  #text = make("span");
-  #wanted = null;
-  #isBusy = false;
-
-  constructor(name) {
-    this.#name = name;
-    this.element = make("div", { className: "preview", hidden: true });
-    this.element.ariaHidden = "true";
-    this.element.append(this.#canvas, this.#text);
-  }
-
-  // x: where, in pixels of the time line.
-  show(time, x, segment) {
-    this.element.hidden = time === null;
-    this.#wanted = segment && { segment, at: Math.max(0, time - segment.start) };
-    if (time === null) return;
-    this.#text.textContent = `${clock(time)}${segment ? `, file of ${size(segment.bytes)}` : ": not recorded"}`;
-    this.#canvas.hidden = !segment || !("VideoDecoder" in window);
-    const half = this.element.offsetWidth / 2;
-    const width = this.element.parentElement.clientWidth;
-    this.element.style.left = `${Math.min(Math.max(x, half), Math.max(half, width - half)) - half}px`;
-    this.#fetch();
-  }
-
-  // One picture at a time: the one that is wanted when the last one has come.
-  async #fetch() {
-    if (this.#isBusy || !("VideoDecoder" in window)) return;
-    this.#isBusy = true;
-    while (this.#wanted) {
-      const { segment, at } = this.#wanted;
-      this.#wanted = null;
-      try {
-        await this.#load(`/recordings/${encodeURIComponent(this.#name)}/${segment.id}.keyframe?at=${at}`);
-      } catch {
-        // The time is shown without a picture.
-        this.#canvas.hidden = true;
-      }
-    }
-    this.#isBusy = false;
-  }
-
-  async #load(path) {
-    const response = await fetch(path);
-    if (!response.ok) throw new Error(await response.text());
-    const [width, height] = response.headers.get("Camweb-Size").split("x").map(Number);
-    const data = await response.arrayBuffer();
-    const canvas = this.#canvas;
-    let problem = null;
-    const decoder = new VideoDecoder({
-      output: (frame) => {
-        [canvas.width, canvas.height] = [frame.displayWidth, frame.displayHeight];
-        canvas.getContext("2d", { alpha: false }).drawImage(frame, 0, 0);
-        frame.close();
-      },
-      error: (error) => (problem = error),
-    });
-    decoder.configure({
-      codec: response.headers.get("Camweb-Codec"), codedWidth: width, codedHeight: height, optimizeForLatency: true,
-    });
-    decoder.decode(new EncodedVideoChunk({ type: "key", timestamp: 0, data }));
-    await decoder.flush();
-    decoder.close();
-    if (problem) throw problem;
-  }
-}
-
-function length(time) {
-  const seconds = Math.round(time / second);
-  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
-  return hours > 0 ? `${hours} h ${minutes} min` : minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
-}
-
-function size(bytes) {
-  return bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
+function covers({ from, to }, time) {
+  return from <= time && time < to;
 }

@@ -1,3 +1,4 @@
+import CamControlProtocol
 import FoundationEssentials
 import Glibc
 import NIOCore
@@ -17,26 +18,31 @@ final class RecorderLink: Sendable {
         var count = 0
     }
 
-    /// A command that only reads.
+    /// A command that only reads. Its answer, which clients share, is reused for a while.
     enum Question: String, Hashable {
-        case stats, controls, doctor
+        case stats, controls, doctor, kept
         case snapshot = "snapshot jpeg"
 
         /// How long an answer is reused.
         fileprivate var life: TimeAmount {
             switch self {
             case .stats: .milliseconds(500)
-            // A client that has just set a control expects the new value, and a snapshot must be current.
-            case .controls, .snapshot: .zero
+            // A client that has just set a control or kept a recording expects the new value.
+            case .controls, .kept: .zero
+            // However many ask, a recorder makes one picture a second.
+            case .snapshot: .seconds(1)
             case .doctor: .seconds(10)
             }
         }
+
+        /// Whether a failure is reused as well. Others end sooner than they are noticed, with each look of a page.
+        fileprivate var sharesFailures: Bool { self == .snapshot }
 
         /// How long an answer may take. `doctor` tries drivers, which may hang; a camera may be slow to
         /// report each control.
         fileprivate var patience: TimeAmount {
             switch self {
-            case .stats: ControlRequest.usualPatience
+            case .stats, .kept: ControlRequest.usualPatience
             case .snapshot: .seconds(15)
             case .controls: .seconds(30)
             case .doctor: .seconds(40)
@@ -61,9 +67,26 @@ final class RecorderLink: Sendable {
         state.value.shared[question] = (answer, .distantFuture)
         answer.assumeIsolated().whenComplete { [state] result in
             let isGood = (try? result.get()) != nil
-            state.value.shared[question] = isGood ? (answer, .now() + question.life) : nil
+            let isReused = isGood || question.sharesFailures
+            state.value.shared[question] = isReused ? (answer, .now() + question.life) : nil
         }
         return answer
+    }
+
+    /// Asks whether the recording is paused.
+    func isPaused() -> EventLoopFuture<Bool> {
+        ask(.stats).assumeIsolated().map { answer in
+            let reply = try? JSONDecoder().decode(PauseReply.self, from: Data(answer.line.readableBytesView))
+            return reply?.stats.state == .paused
+        }.nonisolated()
+    }
+
+    /// The part of the statistics that says whether the recording is paused.
+    private struct PauseReply: Decodable {
+        struct Statistics: Decodable {
+            let state: RecordingStatistics.State
+        }
+        let stats: Statistics
     }
 
     /// Sends a command.
@@ -162,10 +185,12 @@ final class ControlRequest: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
+        // Only what is new can end the line: an endless one is not searched again and again.
+        let searched = received.writerIndex
         received.writeBuffer(&bytes)
         if line == nil {
             let view = received.readableBytesView
-            guard let end = view.firstIndex(of: Self.newline) else {
+            guard let end = view[searched...].firstIndex(of: Self.newline) else {
                 if received.readableBytes > Self.longestLine { fail("an answer without end", context) }
                 return
             }

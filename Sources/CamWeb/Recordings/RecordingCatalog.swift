@@ -1,158 +1,203 @@
 import CamPlatform
-import Glibc
 import Containers
+import Glibc
+import Synchronization
 
-/// Lists the recordings of a camera and when each was made. Reads the disk on the threads of its callers, one
-/// at a time.
-final class RecordingCatalog: @unchecked Sendable {
-    // Safe to share: each part's state is accessed with that part's lock held.
+/// Lists the recordings of a camera and when each was made, from an index that a thread keeps up to date.
+final class RecordingCatalog: Sendable {
     private let place: RecordingsPlace
-    /// Held while the disk is read.
-    private let reading = Monitor()
-    private var probes: [RecordingFile: Result<RecordingProbe, RemuxError>] = [:]
-    /// Protects the fields below; never held while the disk is read.
-    private let table = Monitor()
-    private var folder: RecordingFolder?
-    private var segments: [UInt64: Segment] = [:]
-    private var ids: [Name: UInt64] = [:]
-    private var nextID: UInt64
+    private let shared: SharedIndex
+    private let openFile: FileOpening
 
-    /// The key by which a file keeps its number.
-    private struct Name: Hashable {
-        let identity: FileIdentity
-        let path: [String]
+    /// The most recordings in a list; more are listed as runs.
+    private static let mostSegments = 10_000
+    /// The number of parts of the listed time. Recordings closer together than a part are one run.
+    private static let resolution = 2000
 
-        init(_ file: RecordingFile) { (identity, path) = (file.identity, file.path) }
-    }
+    /// Opens the file of a recording, which may hang.
+    typealias FileOpening =
+        @Sendable (RecordingFile, RecordingFolder) throws(FileLocation.Failure) ->
+        OpenRecording
 
     /// The result of listing.
     struct Listing {
         /// In the order of their beginnings.
         var segments: [Segment] = []
+        /// Instead of segments, if there are too many of them.
+        var runs: [RecordingIndex.Run]?
         var problems: [RecordingProblem] = []
-        /// Whether all files were examined.
+        /// Whether all files were examined that may have been recorded in this time.
         var isComplete = true
-        /// From the first to the last picture of all examined recordings; nil if there are none.
+        /// What is still to do; nil if the index is complete.
+        var progress: Progress?
+        /// From the first to the last picture of all examined recordings, leaving out wrong dates; nil if there are none.
         var extent: Range<WallTime>?
     }
 
-    init(_ place: RecordingsPlace) {
-        self.place = place
-        // Numbers of an earlier run of camweb must not name other files.
-        nextID = UInt64(max(0, WallTime.now.seconds)) << 20
+    /// The progress of an index.
+    struct Progress: Encodable, Hashable {
+        /// Files found so far, and those of them that wait for their examination.
+        let found: Int
+        let waiting: Int
+    }
+
+    /// An index with the thread that keeps it up to date. Its file has one user at a time.
+    private final class SharedIndex: Sendable {
+        let index: RecordingIndex
+        let indexer: RecordingIndexer
+
+        init(_ place: RecordingsPlace, in folder: String?) {
+            index = RecordingIndex(place, in: folder)
+            indexer = RecordingIndexer(place, index)
+        }
+
+        deinit { indexer.stop() }
+    }
+
+    /// - Parameters:
+    ///   - indexFolder: the folder for the index; nil keeps it in memory.
+    ///   - openFile: opens the file of a listed recording.
+    init(
+        _ place: RecordingsPlace, indexFolder: String? = nil,
+        openFile: @escaping FileOpening = { (file, folder) throws(FileLocation.Failure) in
+            try file.open(in: folder)
+        }
+    ) {
+        (self.place, self.openFile) = (place, openFile)
+        shared = SharedIndex(place, in: indexFolder)
+    }
+
+    /// Creates a catalog that shares the index of another.
+    /// - Parameter place: a place of the same files.
+    private init(_ place: RecordingsPlace, sharing other: RecordingCatalog) {
+        (self.place, openFile, shared) = (place, other.openFile, other.shared)
+    }
+
+    private var index: RecordingIndex { shared.index }
+    private var indexer: RecordingIndexer { shared.indexer }
+
+    /// The catalog of a place with the same index; nil if the place has other files.
+    func catalog(of place: RecordingsPlace) -> RecordingCatalog? {
+        if place == self.place { return self }
+        return place.hasSameFiles(as: self.place) ? RecordingCatalog(place, sharing: self) : nil
+    }
+
+    /// Whether the index is kept in a file.
+    var isKept: Bool { index.isKept }
+
+    /// Whether each recording is an event.
+    var areEvents: Bool { place.areEvents }
+
+    /// Begins to read the folder, so that the first request need not wait for all of it.
+    func start() { indexer.start() }
+
+    /// Returns the path from the root that a recording of a name has; nil if no recording here can have the name.
+    func path(of name: String) -> String? {
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        let isPlain = name.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+        guard isPlain, !parts.contains(where: { ["", ".", ".."].contains($0) }), place.covers(name) else {
+            return nil
+        }
+        return indexer.root.map { $0 == "/" ? "/\(name)" : "\($0)/\(name)" }
+    }
+
+    /// Returns the name of a recording within the folder; nil if the recording is elsewhere.
+    func name(of path: String) -> String? {
+        guard let root = indexer.root, path.hasPrefix(root == "/" ? "/" : root + "/") else { return nil }
+        return String(path.dropFirst(root == "/" ? 1 : root.count + 1))
     }
 
     /// Lists the recordings in a range of time.
-    /// - Parameter deadline: files that could not be examined by then are left out.
-    func list(_ time: Range<WallTime>, until deadline: Instant) -> Listing {
-        reading.withLock {
-            guard let folder = openFolder() else {
-                return Listing(problems: [RecordingProblem(name: place.folder, reason: Self.reason(errno))])
-            }
-            let content = folder.content(of: place)
-            var listing = Listing(problems: content.problems, isComplete: true)
-            if content.isTooMuch {
-                listing.problems.append(
-                    RecordingProblem(
-                        name: place.folder, reason: "too many files; only \(content.files.count) are shown"))
-            }
-            forget(allBut: content.files)
-            // The newest recordings matter most.
-            for file in content.files.sorted(by: { $0.modification > $1.modification }) {
-                guard let result = probe(file, in: folder, time, until: deadline) else { continue }
-                note(result, file, time, in: &listing)
-            }
-            listing.isComplete = listing.isComplete && Instant.now < deadline
-            listing.segments.sort { $0.time.lowerBound < $1.time.lowerBound }
-            return listing
+    /// - Parameters:
+    ///   - most: more than these are listed as runs.
+    ///   - deadline: files that could not be examined by then are left out.
+    func list(
+        _ time: Range<WallTime>, most: Int = RecordingCatalog.mostSegments, until deadline: Instant
+    ) -> Listing {
+        let (isComplete, state) = indexer.catchUp(after: time.lowerBound, until: deadline)
+        guard state.hasFolder else { return Listing(problems: state.problems) }
+        let now = WallTime.now
+        var listing = Listing(
+            problems: state.problems + index.problems(at: now), isComplete: isComplete && !index.isBroken,
+            extent: index.extent(at: now))
+        if let entries = index.recorded(in: time, most: most) {
+            listing.segments = entries.compactMap(segment)
+        } else {
+            let width = time.upperBound - time.lowerBound
+            listing.runs = index.runs(in: time, gap: width / Self.resolution)
         }
+        let waiting = index.waitingCount
+        if !state.isListed || waiting > 0 {
+            listing.progress = Progress(found: state.foundCount, waiting: waiting)
+        }
+        return listing
+    }
+
+    /// What the recordings take, and their disk, as far as the index has them; nil if the disk cannot be read. May wait
+    /// for the disk.
+    func usage(at now: WallTime) -> StorageUsage? {
+        var status = stat()
+        guard stat(place.folder, &status) == 0, let space = Volume.space(of: place.folder) else { return nil }
+        var usage = StorageUsage(device: UInt64(status.st_dev), total: space.total, free: space.free)
+        usage.root = indexer.root
+        (usage.bytes, usage.count) = index.sum()
+        usage.time = index.extent(at: now)
+        if let first = usage.time?.lowerBound {
+            let since = max(first, now - StorageUsage.period)
+            usage.recent = (index.sum(since: since).bytes, since)
+        }
+        return usage
     }
 
     /// Opens a recording that was listed.
     func open(_ id: UInt64) throws(Refusal) -> (segment: Segment, recording: OpenRecording) {
-        let found = table.withLock { segments[id].flatMap { segment in folder.map { (segment, $0) } } }
-        guard let (segment, folder) = found else { throw .noSegment }
-        guard let recording = segment.file.open(in: folder.descriptor) else {
-            throw errno == EACCES ? .unreadable(segment.file.name, Self.reason(EACCES)) : .noSegment
+        guard let segment = index[id].flatMap(segment), let folder = indexer.openFolder else {
+            throw .noSegment
         }
-        return (segment, recording)
-    }
-
-    private func openFolder() -> RecordingFolder? {
-        if let folder = table.withLock({ folder }), !folder.isGone { return folder }
-        let opened = RecordingFolder(path: place.folder)
-        let code = errno
-        table.withLock { folder = opened }
-        errno = code
-        return opened
-    }
-
-    /// - Returns: nil if the deadline has passed, or the file ends before the requested range.
-    private func probe(
-        _ file: RecordingFile, in folder: RecordingFolder, _ time: Range<WallTime>, until deadline: Instant
-    ) -> Result<RecordingProbe, RemuxError>? {
-        if let known = probes[file] {
-            // A recorder may have ended the file without writing again.
-            guard case .success(let probe) = known, probe.isGrowing else { return known }
-        }
-        guard file.modification >= time.lowerBound, Instant.now < deadline else { return nil }
-        guard let recording = file.open(in: folder.descriptor) else {
-            let code = errno
-            guard code != ENOENT else { return nil }
-            return .failure(.input(InputError(.notOpened(errno: code), input: file.name)))
-        }
-        let result: Result<RecordingProbe, RemuxError>
-        do throws(RemuxError) {
-            result = .success(try RecordingProbe(file, open: recording))
-        } catch {
-            // A recorder has just begun the file.
-            if recording.isGrowing { return nil }
-            result = .failure(error)
-        }
-        probes[file] = result
-        return result
-    }
-
-    private func note(
-        _ result: Result<RecordingProbe, RemuxError>, _ file: RecordingFile, _ time: Range<WallTime>,
-        in listing: inout Listing
-    ) {
-        switch result {
-        case .failure(let error):
-            listing.problems.append(RecordingProblem(name: file.name, reason: "\(error)"))
-        case .success(let probe):
-            let extent = listing.extent ?? probe.time
-            listing.extent =
-                min(extent.lowerBound, probe.time.lowerBound)..<max(extent.upperBound, probe.time.upperBound)
-            if probe.time.overlaps(time) { listing.segments.append(segment(file, probe)) }
+        do throws(FileLocation.Failure) { return (segment, try openFile(segment.file, folder)) } catch {
+            throw error.errno == EACCES
+                ? .unreadable(segment.file.name, RecordingProblem.reason(EACCES)) : .noSegment
         }
     }
 
-    private func segment(_ file: RecordingFile, _ probe: RecordingProbe) -> Segment {
-        table.withLock {
-            let id = ids[Name(file)] ?? nextID
-            if id == nextID { nextID += 1 }
-            ids[Name(file)] = id
-            let segment = Segment(id: id, file: file, probe: probe, isEvent: place.areEvents)
-            segments[id] = segment
-            return segment
+    private func segment(_ entry: RecordingIndex.Entry) -> Segment? {
+        entry.time.map {
+            let probe = RecordingProbe(time: $0, isGrowing: entry.state == .growing)
+            return Segment(id: entry.id, file: entry.file, probe: probe, isEvent: place.areEvents)
         }
     }
+}
 
-    private func forget(allBut files: [RecordingFile]) {
-        let (known, names) = (Set(files), Set(files.map(Name.init)))
-        probes = probes.filter { known.contains($0.key) }
-        table.withLock {
-            ids = ids.filter { names.contains($0.key) }
-            segments = segments.filter { names.contains(Name($0.value.file)) }
-        }
+// MARK: Catalogs of a server
+
+/// The catalogs of a server's cameras.
+///
+/// A catalog lives as long as somebody watches its camera or downloads from it, also if the camera's settings change
+/// meanwhile, and holds the lock of the index's file. So the camera goes on with the same index.
+final class RecordingCatalogs: Sendable {
+    private let indexFolder: String?
+    private let catalogs = Mutex<[WeakCatalog]>([])
+
+    private struct WeakCatalog {
+        weak var catalog: RecordingCatalog?
     }
 
-    private static func reason(_ code: Int32) -> String {
-        let text = String(cString: strerror(code))
-        return code == EACCES
-            ? "\(text); add camweb's user to the group that may read it, as in: usermod -aG camrec USER"
-            : text
+    /// - Parameter indexFolder: the folder for the indexes; nil keeps them in memory.
+    init(indexFolder: String? = nil) { self.indexFolder = indexFolder }
+
+    /// Returns the catalog of a place, and begins to read its folder.
+    subscript(place: RecordingsPlace) -> RecordingCatalog {
+        let catalog = catalogs.withLock { catalogs in
+            catalogs.removeAll { $0.catalog == nil }
+            let known = catalogs.compactMap(\.catalog)
+            let own =
+                known.lazy.compactMap { $0.catalog(of: place) }.first
+                ?? RecordingCatalog(place, indexFolder: indexFolder)
+            catalogs.append(WeakCatalog(catalog: own))
+            return own
+        }
+        catalog.start()
+        return catalog
     }
 }
 
@@ -160,7 +205,7 @@ final class RecordingCatalog: @unchecked Sendable {
 
 /// A listed recording.
 struct Segment: Hashable, Sendable {
-    /// The number of the recording in requests. No other file gets it while camweb runs.
+    /// The number of the recording in requests. No other file gets it.
     let id: UInt64
     let file: RecordingFile
     let probe: RecordingProbe
@@ -179,33 +224,76 @@ struct RecordingProbe: Hashable, Sendable {
     let isGrowing: Bool
 
     /// More than any recording lasts.
-    private static let longest = Duration.seconds(31 * 86400)
+    static let longest = Duration.seconds(31 * 86400)
+    /// A file with a larger hole was not written to its end: nothing can be copied from it in a reasonable time.
+    private static let largestHole = 1 << 30
     /// How long finding the end of a file may take.
     private static let patience = Duration.seconds(2)
+
+    /// Why a file has no times.
+    struct Failure: Error {
+        let reason: String
+        /// Whether the file may be read later: the disk or the system failed, not the file.
+        let isTransient: Bool
+
+        init(_ reason: String, isTransient: Bool) { (self.reason, self.isTransient) = (reason, isTransient) }
+
+        init(_ error: RemuxError) {
+            reason = "\(error)"
+            guard case .input(let error) = error else {
+                isTransient = true
+                return
+            }
+            isTransient =
+                switch error.kind {
+                case .notOpened, .readFailed, .shrunk, .interrupted, .noContainerLibrary: true
+                case .notAFile, .malformed, .contradiction: false
+                }
+        }
+    }
+
+    init(time: Range<WallTime>, isGrowing: Bool) { (self.time, self.isGrowing) = (time, isGrowing) }
 
     /// Examines a recording.
     ///
     /// Matroska and MP4 files contain the time of their beginning. Other files end at the time of the last
     /// write.
-    init(_ file: RecordingFile, open recording: OpenRecording) throws(RemuxError) {
+    init(_ file: RecordingFile, open recording: OpenRecording) throws(Failure) {
         isGrowing = recording.isGrowing
-        let reader = try RecordingReader(descriptor: recording.descriptor, name: file.name)
+        do throws(RemuxError) {
+            try Self.refuseHole(file, recording)
+            let reader = try RecordingReader(descriptor: recording.descriptor, name: file.name)
+            time = try Self.time(of: reader, file, birth: recording.birth, isGrowing: isGrowing)
+        } catch { throw Failure(error) }
+        guard time.upperBound - time.lowerBound < Self.longest else {
+            throw Failure("\(file.name): its times span more than a month; it is damaged", isTransient: false)
+        }
+    }
+
+    private static func time(
+        of reader: RecordingReader, _ file: RecordingFile, birth: WallTime?, isGrowing: Bool
+    ) throws(RemuxError) -> Range<WallTime> {
         let start = reader.metadata.start
         // The end of a growing file moves on anyway, so the last write is exact enough.
-        if isGrowing, let start = start ?? recording.birth, start < file.modification,
-            file.modification - start < Self.longest
+        if isGrowing, let start = start ?? birth, start < file.modification,
+            file.modification - start < longest
         {
-            time = start..<file.modification
-        } else if let start {
-            time = start..<start + max(.milliseconds(1), try Self.length(reader, file))
-        } else if !reader.hasTimes, let birth = recording.birth, birth < file.modification,
-            file.modification - birth < Self.longest
-        {
-            // The length of a raw stream is known only after reading all of it.
-            time = birth..<file.modification
-        } else {
-            time = file.modification - (try Self.length(reader, file))..<file.modification
+            return start..<file.modification
         }
+        if let start { return start..<start + max(.milliseconds(1), try length(reader, file)) }
+        if !reader.hasTimes, let birth, birth < file.modification, file.modification - birth < longest {
+            // The length of a raw stream is known only after reading all of it.
+            return birth..<file.modification
+        }
+        return file.modification - (try length(reader, file))..<file.modification
+    }
+
+    private static func refuseHole(_ file: RecordingFile, _ recording: OpenRecording) throws(RemuxError) {
+        let hole = file.size - recording.dataSize
+        guard hole > largestHole else { return }
+        let problem =
+            "\(hole >> 30) GB of it are a hole, so it is left out; copy what was written: head -c BYTES FILE"
+        throw .input(InputError(.malformed(problem), input: file.name))
     }
 
     private static func length(
@@ -228,4 +316,30 @@ struct RecordingProblem: Encodable, Hashable, Sendable {
     /// The path within the folder of recordings; empty for the folder itself.
     let name: String
     let reason: String
+    /// The number of the file, if it can be downloaded.
+    var id: String?
+
+    /// The problem without names and causes; the file can still be downloaded.
+    var inWords: RecordingProblem {
+        RecordingProblem(name: "a recording", reason: "cannot be shown; ask an administrator", id: id)
+    }
+
+    /// The text of an errno.
+    static func reason(_ code: Int32) -> String {
+        let text = String(cString: strerror(code))
+        return code == EACCES
+            ? "\(text); add camweb's user to the group that may read it, as in: usermod -aG camrec USER"
+            : text
+    }
+}
+
+// MARK: Hashes
+
+/// A hash that is the same in every process (FNV-1a), for names and tags.
+struct StableHash {
+    private var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    mutating func mix(_ number: UInt64) { value = (value ^ number) &* 0x100_0000_01B3 }
+
+    var text: String { String(value, radix: 16) }
 }

@@ -7,102 +7,87 @@ import Containers
 /// An open folder of recordings. Files are reached from its descriptor, never through a link.
 final class RecordingFolder: Sendable {
     let descriptor: Int32
+    private let path: String
 
-    /// The most entries and files of a folder; further ones are left out.
-    private static let (mostEntries, mostFiles) = (50_000, 10_000)
-
-    /// Opens a folder; returns nil and sets errno if that fails.
-    init?(path: String) {
-        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        if descriptor < 0 { return nil }
+    /// Opens a folder.
+    init(path: String) throws(FileLocation.Failure) {
+        self.path = path
+        descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw FileLocation.Failure(errno: errno) }
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Whether the folder was removed; another folder may have its name now.
+    /// Whether the folder was removed, or another one has its path now.
     var isGone: Bool {
+        let identity = FileIdentity(descriptor: descriptor)
+        return identity == nil || identity != FileIdentity(path: path)
+    }
+
+    /// Opens an entry of the folder or of one below it.
+    /// - Parameter path: the path within the folder; empty for the folder itself.
+    /// - Returns: a descriptor.
+    func open(_ path: [String], _ flags: Int32) throws(FileLocation.Failure) -> Int32 {
+        try call(at: path.isEmpty ? ["."] : path) { openat($0, $1, flags | O_NOFOLLOW | O_CLOEXEC) }
+    }
+
+    /// The status of an entry of the folder or of one below it.
+    func status(of path: [String]) throws(FileLocation.Failure) -> stat {
         var status = stat()
-        return fstat(descriptor, &status) != 0 || status.st_nlink == 0
+        _ = try call(at: path) { fstatat($0, $1, &status, AT_SYMLINK_NOFOLLOW) }
+        return status
     }
 
-    /// The content of a folder.
-    struct Content {
-        /// In no particular order.
-        var files: [RecordingFile] = []
-        /// Folders and files that could not be read, with the reason.
-        var problems: [RecordingProblem] = []
-        /// Whether entries were left out because there are too many.
-        var isTooMuch = false
-        fileprivate var entryCount = 0
-    }
-
-    /// Lists the regular files that are recordings of a place.
-    func content(of place: RecordingsPlace) -> Content {
-        var content = Content()
-        // Each listing needs an open folder with a separate read position.
-        let own = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        read(own, at: [], place, &content)
-        return content
-    }
-
-    /// - Parameter folder: closed by this method; negative, with errno set, if it could not be opened.
-    private func read(
-        _ folder: Int32, at path: [String], _ place: RecordingsPlace, _ content: inout Content
-    ) {
-        guard folder >= 0, let stream = fdopendir(folder) else {
-            let reason = String(cString: strerror(errno))
-            if folder >= 0 { close(folder) }
-            content.problems.append(RecordingProblem(name: path.joined(separator: "/"), reason: reason))
-            return
-        }
-        defer { closedir(stream) }
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(validating: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard let name, !name.hasPrefix(".") else { continue }
-            content.entryCount += 1
-            guard content.entryCount <= Self.mostEntries, content.files.count < Self.mostFiles else {
-                content.isTooMuch = true
-                return
-            }
-            take(name, in: folder, at: path, place, &content)
-        }
-    }
-
-    private func take(
-        _ name: String, in folder: Int32, at path: [String], _ place: RecordingsPlace,
-        _ content: inout Content
-    ) {
+    /// The status of an entry whose name may be any bytes, in the folder or one below it.
+    func status(of name: [UInt8], in path: [String]) throws(FileLocation.Failure) -> stat {
+        let parent = try open(path, O_RDONLY | O_DIRECTORY)
+        defer { close(parent) }
         var status = stat()
-        guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
-        let path = path + [name]
-        switch status.st_mode & S_IFMT {
-        case S_IFDIR where path.count <= place.depth:
-            let inner = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-            read(inner, at: path, place, &content)
-        case S_IFREG:
-            let file = RecordingFile(path: path, status)
-            if place.covers(file.name) { content.files.append(file) }
-        default: break
+        let text = name.map { CChar(bitPattern: $0) } + [0]
+        guard fstatat(parent, text, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            throw FileLocation.Failure(errno: errno)
         }
+        return status
+    }
+
+    /// Makes a system call with the folder and the name of an entry, without following links.
+    private func call(
+        at path: [String], _ body: (Int32, String) -> Int32
+    ) throws(FileLocation.Failure) -> Int32 {
+        guard let last = path.last else { throw FileLocation.Failure(errno: ENOENT) }
+        var parent = descriptor
+        defer { if parent != descriptor { close(parent) } }
+        for part in path.dropLast() {
+            let next = openat(parent, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            guard next >= 0 else { throw FileLocation.Failure(errno: errno) }
+            if parent != descriptor { close(parent) }
+            parent = next
+        }
+        let result = body(parent, last)
+        guard result >= 0 else { throw FileLocation.Failure(errno: errno) }
+        return result
     }
 }
 
 // MARK: Which files are recordings
 
 /// The folder with the recordings of a camera, and the names that recordings have.
-public struct RecordingsPlace: Hashable, Sendable {
+package struct RecordingsPlace: Hashable, Sendable {
     /// The folder; recordings may be in folders below it.
     let folder: String
     /// The `strftime` pattern of paths within the folder; nil for all files with the extension of a
     /// recording.
     let pattern: String?
     /// Whether each recording is an event (`--ring`).
-    let areEvents: Bool
+    var areEvents: Bool
+
+    /// Whether the recordings of another place are the same files.
+    func hasSameFiles(as other: RecordingsPlace) -> Bool {
+        (folder, pattern) == (other.folder, other.pattern)
+    }
 
     /// All recordings in a folder and the folders below it.
-    public init(folder: String) { (self.folder, pattern, areEvents) = (folder, nil, false) }
+    package init(folder: String) { (self.folder, pattern, areEvents) = (folder, nil, false) }
 
     /// The recordings of a recorder, from its settings; nil if it writes no files that can be played.
     /// - Parameter stateFolder: the folder at which relative paths begin.
@@ -154,41 +139,27 @@ struct RecordingFile: Hashable, Sendable {
     /// The path within the folder of recordings.
     var name: String { path.joined(separator: "/") }
 
-    init(path: [String], _ status: stat) {
-        (self.path, identity, size) = (path, FileIdentity(status), Int(status.st_size))
-        // A file may have a time of any year.
-        modification = WallTime(seconds: status.st_mtim.tv_sec) + .nanoseconds(status.st_mtim.tv_nsec)
+    init(path: [String], identity: FileIdentity, size: Int, modification: WallTime) {
+        (self.path, self.identity, self.size, self.modification) = (path, identity, size, modification)
     }
-}
 
-extension RecordingFile {
-    /// Opens the file; returns nil and sets errno if the file is gone or cannot be read.
-    /// - Parameter folder: the open folder of recordings.
-    func open(in folder: Int32) -> OpenRecording? {
-        var parent = folder
-        defer { if parent != folder { close(parent) } }
-        for part in path.dropLast() {
-            let next = openat(parent, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-            if parent != folder { close(parent) }
-            parent = next
-            guard next >= 0 else {
-                parent = folder
-                return nil
-            }
-        }
-        guard let last = path.last else { return nil }
+    init(path: [String], _ status: stat) {
+        // A file may have a time of any year.
+        self.init(
+            path: path, identity: FileIdentity(status), size: Int(status.st_size),
+            modification: WallTime(seconds: status.st_mtim.tv_sec) + .nanoseconds(status.st_mtim.tv_nsec))
+    }
+
+    /// Opens the file.
+    /// - Throws: ENOENT if the file is gone, or another one has its name.
+    func open(in folder: RecordingFolder) throws(FileLocation.Failure) -> OpenRecording {
         // Without O_NONBLOCK, opening a pipe that now has the name would block.
-        let descriptor = openat(parent, last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        let file = OpenRecording(descriptor)
+        let file = OpenRecording(try folder.open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY))
         // The inode may have a new use, even as a pipe or a device.
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+        guard fstat(file.descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             FileIdentity(status) == identity
-        else {
-            errno = ENOENT
-            return nil
-        }
+        else { throw FileLocation.Failure(errno: ENOENT) }
         return file
     }
 }
@@ -209,6 +180,32 @@ final class OpenRecording: Sendable {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
     }
+
+    /// The bytes outside of holes; all of them if the file system does not say.
+    var dataSize: Int {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return 0 }
+        let size = Int(status.st_size)
+        guard Int(status.st_blocks) < size / Self.blockSize else { return size }
+        var (total, position) = (0, 0)
+        for _ in 0..<Self.mostExtents {
+            let begin = lseek(descriptor, position, Self.seekData)
+            // Only a hole is left.
+            if begin < 0 { return errno == ENXIO ? total : size }
+            let end = lseek(descriptor, begin, Self.seekHole)
+            guard end > begin else { return size }
+            total += end - begin
+            position = end
+        }
+        return size
+    }
+
+    /// The unit of `st_blocks` (stat(2)).
+    private static let blockSize = 512
+    /// More pieces than a recording has.
+    private static let mostExtents = 10_000
+    /// SEEK_DATA and SEEK_HOLE (lseek(2)), which Glibc declares only for GNU programs.
+    private static let (seekData, seekHole): (Int32, Int32) = (3, 4)
 
     /// Whether a recorder is writing the file.
     var isGrowing: Bool { WriteLock.isHeld(descriptor) }

@@ -1,4 +1,5 @@
 import CamPlatform
+import Glibc
 import NIOCore
 import NIOHTTP1
 
@@ -12,10 +13,8 @@ final class RecordingResponder {
     private var sink: ResponseSink?
     /// The number of writes that the browser has not received yet.
     private var pendingCount = 0
+    private var pace = ReadingPace()
     private var deadline: Scheduled<Void>?
-
-    /// How long a browser may read nothing while data waits.
-    private static let patience = TimeAmount.seconds(10)
 
     init(
         isHead: Bool, keepsAlive: Bool, context: ChannelHandlerContext,
@@ -25,15 +24,17 @@ final class RecordingResponder {
     }
 
     /// Begins to make the response.
-    func begin(_ request: RecordingRequest, by workers: RecordingWorkers) {
+    /// - Parameter client: who asks.
+    func begin(_ request: RecordingRequest, from client: ClientAddress, by workers: RecordingWorkers) {
+        AcknowledgementTimeout.lift(on: context.channel)
         let responder = NIOLoopBound(self, eventLoop: context.eventLoop)
         let loop = context.eventLoop
         let sink = ResponseSink { part in loop.execute { responder.value.write(part) } }
         self.sink = sink
         do throws(Refusal) {
-            try workers.start(request, sink)
+            try workers.start(request, from: client, sink)
         } catch {
-            refuse(error)
+            refuse(error, for: request.rights)
         }
     }
 
@@ -52,7 +53,7 @@ final class RecordingResponder {
         case .body(let bytes):
             let count = bytes.readableBytes
             guard !isHead else { return sink.noteSent(count) }
-            send(.body(.byteBuffer(bytes))).whenComplete { _ in sink.noteSent(count) }
+            send(.body(.byteBuffer(bytes)), count).whenComplete { _ in sink.noteSent(count) }
         case .end: end()
         case .abort:
             leave()
@@ -60,8 +61,8 @@ final class RecordingResponder {
         }
     }
 
-    private func refuse(_ refusal: Refusal) {
-        let response = Response(refusal)
+    private func refuse(_ refusal: Refusal, for rights: Rights) {
+        let response = Response(refusal, for: rights)
         write(.head(response.status, response.headers))
         write(.body(response.body))
         end()
@@ -75,12 +76,14 @@ final class RecordingResponder {
     }
 
     /// Writes, and watches whether the browser reads.
-    private func send(_ part: HTTPServerResponsePart) -> EventLoopFuture<Void> {
+    private func send(_ part: HTTPServerResponsePart, _ count: Int = 0) -> EventLoopFuture<Void> {
         let sent = context.eventLoop.makePromise(of: Void.self)
+        if pendingCount == 0 { pace.begin(at: .now()) }
         pendingCount += 1
         if deadline == nil { watch() }
         sent.futureResult.assumeIsolated().whenComplete { [self] _ in
             pendingCount -= 1
+            pace.note(count, at: .now())
             watch()
         }
         context.writeAndFlush(HTTPHandler.wrapOutboundOut(part), promise: sent)
@@ -91,13 +94,55 @@ final class RecordingResponder {
         deadline?.cancel()
         deadline = nil
         guard pendingCount > 0 else { return }
-        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { [context] in
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(deadline: pace.deadline) { [context] in
             context.close(promise: nil)
         }
     }
 
     private func write(_ part: HTTPServerResponsePart) {
         context.write(HTTPHandler.wrapOutboundOut(part), promise: nil)
+    }
+}
+
+// MARK: Slow browsers
+
+/// How long the system waits for a peer to acknowledge what was sent (TCP_USER_TIMEOUT), which finds dead connections.
+///
+/// Linux also counts the time in which the window of a peer is smaller than what is sent next. A browser with a small
+/// receive buffer reads on for minutes like that, so responses from recordings have no such timeout: `ReadingPace` alone
+/// says how slowly a browser may read.
+enum AcknowledgementTimeout {
+    /// Milliseconds.
+    static let usual = 20_000
+
+    /// Waits for any time, until `restore`.
+    static func lift(on channel: any Channel) { set(0, on: channel) }
+
+    /// Waits the usual time again. The peer must have read the response: the system has the end of it after it was sent.
+    static func restore(on channel: any Channel) { set(usual, on: channel) }
+
+    private static func set(_ milliseconds: Int, on channel: any Channel) {
+        try? channel.syncOptions?.setOption(
+            .tcpOption(.init(rawValue: TCP_USER_TIMEOUT)), value: milliseconds)
+    }
+}
+
+/// How slowly a browser may read: 8 kB a second over any two minutes. The system's buffers pass on what it has read in
+/// portions, so that a shorter time says little.
+struct ReadingPace {
+    /// When the browser is too slow, unless it reads more.
+    private(set) var deadline = NIODeadline.distantFuture
+
+    private static let bytesPerSecond = 8000
+    private static let reserve = TimeAmount.seconds(120)
+
+    /// Records that data waits for the browser.
+    mutating func begin(at now: NIODeadline) { deadline = now + Self.reserve }
+
+    /// Records that it has read bytes.
+    mutating func note(_ count: Int, at now: NIODeadline) {
+        let time = TimeAmount.nanoseconds(Int64(count) * 1_000_000_000 / Int64(Self.bytesPerSecond))
+        deadline = min(deadline + time, now + Self.reserve)
     }
 }
 
@@ -110,6 +155,7 @@ final class ResponseSink: @unchecked Sendable {
     private let monitor = Monitor()
     private var waitingCount = 0
     private var isOver = false
+    private var closed: (@Sendable () -> Void)?
     /// Called on the thread that makes the response.
     private let deliver: @Sendable (Part) -> Void
 
@@ -133,31 +179,37 @@ final class ResponseSink: @unchecked Sendable {
     /// Whether the browser no longer waits for the response.
     var isGone: Bool { monitor.withLock { isOver } }
 
+    /// Has `action` called when the browser no longer waits.
+    func whenClosed(_ action: @escaping @Sendable () -> Void) { monitor.withLock { closed = action } }
+
     /// Begins the response.
     func begin(_ status: HTTPResponseStatus, _ headers: HTTPHeaders) {
         if !isGone { deliver(.head(status, headers)) }
     }
 
     /// Sends bytes after waiting for room.
+    /// - Parameter turn: given back while the browser has to read first.
     /// - Returns: false if the browser no longer waits for the response.
-    func send(_ bytes: ByteBuffer) -> Bool {
+    func send(_ bytes: ByteBuffer, _ turn: WorkTurn? = nil) -> Bool {
         var rest = bytes
         while let piece = rest.readSlice(length: min(Self.longestPiece, rest.readableBytes)),
             piece.readableBytes > 0
         {
-            guard sendPiece(piece) else { return false }
+            guard waitForRoom(turn) else { return false }
+            monitor.withLock { waitingCount += piece.readableBytes }
+            deliver(.body(piece))
         }
         return !isGone
     }
 
-    private func sendPiece(_ bytes: ByteBuffer) -> Bool {
-        let isWanted = monitor.withLock {
+    private func waitForRoom(_ turn: WorkTurn?) -> Bool {
+        let hasRoom = monitor.withLock { waitingCount < Self.mostWaiting }
+        guard !hasRoom else { return !isGone }
+        turn?.giveBack()
+        monitor.withLock {
             while waitingCount >= Self.mostWaiting, !isOver { monitor.wait() }
-            waitingCount += bytes.readableBytes
-            return !isOver
         }
-        if isWanted { deliver(.body(bytes)) }
-        return isWanted
+        return (turn?.take() ?? true) && !isGone
     }
 
     /// Ends the response.
@@ -176,9 +228,11 @@ final class ResponseSink: @unchecked Sendable {
 
     /// Records that the browser no longer waits.
     func close() {
-        monitor.withLock {
+        let closed = monitor.withLock {
             isOver = true
             monitor.signal()
+            return self.closed
         }
+        closed?()
     }
 }

@@ -8,6 +8,8 @@ enum RecordingTarget: Hashable, Sendable {
     case list(Range<WallTime>)
     /// `NAME.mp4?from=&to=`: everything recorded in a range of time, as one finished MP4.
     case span(Range<WallTime>)
+    /// `NAME.span?from=&to=`: how far that MP4 is, and what it lacks, as JSON.
+    case spanState(Range<WallTime>)
     /// `NAME/ID`: the file of a segment.
     case file(UInt64)
     /// `NAME/ID.mp4?at=&length=`: a piece of a segment as a fragmented MP4, from a keyframe to a keyframe.
@@ -37,6 +39,7 @@ enum RecordingTarget: Hashable, Sendable {
         switch path[dot...] {
         case ".json": return (camera, .list(time))
         case ".mp4": return (camera, .span(time))
+        case ".span": return (camera, .spanState(time))
         default: return nil
         }
     }

@@ -1,3 +1,4 @@
+import Bitstream
 import NIOCore
 import NIOHTTP1
 import NIOWebSocket
@@ -5,8 +6,39 @@ import NIOWebSocket
 /// Receives the events of a camera on the event loop.
 protocol LiveViewer: AnyObject {
     var form: LiveForm { get }
+    /// Whether the viewer may see why a camera is unavailable.
+    var seesDetails: Bool { get }
 
-    func take(_ event: FeedEvent)
+    /// Takes an event; it is sent at the next `flush` at the latest.
+    /// - Parameter text: the text message of the event, encoded once for all viewers.
+    func take(_ event: ViewerEvent, text: ByteBuffer?)
+    func flush()
+    /// Disconnects the viewer, because the feed has ended.
+    func end()
+}
+
+/// An event of a camera for its viewers.
+enum ViewerEvent {
+    case status(CameraStatus)
+    /// The next keyframe begins a stream of another format.
+    case format
+    case picture(LivePicture)
+    /// The stream cannot have this form, with the reason in words.
+    case impossible(LiveForm, reason: String)
+}
+
+/// Counts the messages that a viewer has not read: small ones cost memory that the channel's bytes do not show.
+struct UnreadMessages {
+    private(set) var count = 0
+
+    /// The most messages waiting for a viewer; as many pictures take seconds.
+    static let most = 256
+
+    /// Whether another message may be written to a channel.
+    func hasRoom(on channel: any Channel) -> Bool { channel.isWritable && count < Self.most }
+
+    mutating func noteWritten() { count += 1 }
+    mutating func noteRead() { count -= 1 }
 }
 
 // MARK: Browsers
@@ -17,16 +49,32 @@ final class WebSocketViewer: ChannelInboundHandler, LiveViewer {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
-    let form = LiveForm.messages
+    let form: LiveForm
+    let seesDetails: Bool
     private let feed: CameraFeed
     private var context: ChannelHandlerContext?
     private var gate = KeyframeGate()
+    /// The container whose header was sent; nil before the first, and in a form without containers.
+    private var container: ContainerStart?
+    /// Why the stream cannot have the form, once that was sent.
+    private var impossibility: String?
     private let stall = StallWatch()
+    private var unread = UnreadMessages()
+    /// The latest status and format that had no room yet.
+    private var waitingStatus: ByteBuffer?
+    private var waitingFormat: ByteBuffer?
+    /// The latest ping that was not answered yet; earlier ones need no answer (RFC 6455, 5.5.3).
+    private var ping: WebSocketFrame?
+    private var mustFlush = false
+    private var isClosing = false
 
     /// The largest message accepted; the page sends no messages.
     static let largestFrame = 4 << 10
 
-    init(_ feed: CameraFeed) { self.feed = feed }
+    /// - Parameter form: one that consists of messages.
+    init(_ feed: CameraFeed, _ form: LiveForm, seesDetails: Bool) {
+        (self.feed, self.form, self.seesDetails) = (feed, form, seesDetails)
+    }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
@@ -40,6 +88,7 @@ final class WebSocketViewer: ChannelInboundHandler, LiveViewer {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isClosing else { return }
         let frame = unwrapInboundIn(data)
         // Clients mask their frames, and no negotiated extension uses the reserved bits (RFC 6455, 5.1, 5.2).
         guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
@@ -47,50 +96,110 @@ final class WebSocketViewer: ChannelInboundHandler, LiveViewer {
         }
         switch frame.opcode {
         case .connectionClose:
+            isClosing = true
             let reply = WebSocketFrame(fin: true, opcode: .connectionClose, data: frame.unmaskedData)
             context.writeAndFlush(wrapOutboundOut(reply), promise: nil)
             context.close(promise: nil)
-        // A client that does not read gets no pongs, which would pile up.
-        case .ping where context.channel.isWritable:
-            send(.pong, frame.unmaskedData)
-        case .ping, .pong, .text, .binary, .continuation: break
+        case .ping: ping = frame
+        case .pong, .text, .binary, .continuation: break
         default: close(.protocolError)
         }
     }
 
+    func channelReadComplete(context: ChannelHandlerContext) {
+        // A client that does not read gets no pongs, which would pile up.
+        if let ping = ping.take(), !isClosing, unread.hasRoom(on: context.channel) {
+            send(.pong, ping.unmaskedData)
+            flush()
+        }
+        context.fireChannelReadComplete()
+    }
+
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        stall.noteWritability(of: context)
+        stall.note(hasRoom: unread.hasRoom(on: context.channel), of: context)
+        sendWaiting()
         context.fireChannelWritabilityChanged()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
-    func take(_ event: FeedEvent) {
-        guard let context else { return }
+    func take(_ event: ViewerEvent, text: ByteBuffer?) {
+        guard let context, !isClosing else { return }
         switch event {
-        case .status(let status): sendText(TextMessage(status).json)
-        case .facts(let facts): sendText(TextMessage(facts).json)
+        case .status:
+            waitingStatus = text
+            sendTexts()
+        case .format:
+            waitingFormat = text
+            sendTexts()
         case .picture(let picture) where picture.form == form:
-            let hasRoom = context.channel.isWritable
+            sendTexts()
+            let hasRoom = unread.hasRoom(on: context.channel)
+            stall.note(hasRoom: hasRoom, of: context)
             guard gate.admits(isKeyframe: picture.isKeyframe, hasRoom: hasRoom) else { return }
+            if let start = picture.container, start !== container {
+                container = start
+                send(.binary, start.prologue)
+            }
             send(.binary, picture.bytes)
+        case .impossible(form, let reason):
+            guard let text, reason != impossibility, unread.hasRoom(on: context.channel) else { break }
+            impossibility = reason
+            send(.text, text)
         case .picture, .impossible: break
         }
     }
 
+    func flush() {
+        guard mustFlush else { return }
+        mustFlush = false
+        context?.flush()
+    }
+
+    func end() { close(.goingAway) }
+
     private func close(_ code: WebSocketErrorCode) {
+        guard !isClosing else { return }
+        isClosing = true
         var data = ByteBuffer()
         data.write(webSocketErrorCode: code)
         send(.connectionClose, data)
+        flush()
         context?.close(promise: nil)
     }
 
-    private func sendText(_ text: String) { send(.text, ByteBuffer(string: text)) }
+    /// Sends the texts for which there is room now. No picture passes before them: pictures need room, too.
+    private func sendTexts() {
+        guard let context else { return }
+        if let text = waitingStatus, unread.hasRoom(on: context.channel) {
+            waitingStatus = nil
+            send(.text, text)
+        }
+        if let text = waitingFormat, unread.hasRoom(on: context.channel) {
+            waitingFormat = nil
+            send(.text, text)
+        }
+    }
+
+    private func sendWaiting() {
+        guard !isClosing, waitingStatus != nil || waitingFormat != nil else { return }
+        sendTexts()
+        flush()
+    }
 
     private func send(_ opcode: WebSocketOpcode, _ data: ByteBuffer) {
         guard let context else { return }
-        let frame = WebSocketFrame(fin: true, opcode: opcode, data: data)
-        context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
+        let read = context.eventLoop.makePromise(of: Void.self)
+        unread.noteWritten()
+        mustFlush = true
+        context.write(
+            wrapOutboundOut(WebSocketFrame(fin: true, opcode: opcode, data: data)), promise: read)
+        read.futureResult.assumeIsolated().whenComplete { [weak self] _ in
+            guard let self else { return }
+            unread.noteRead()
+            if unread.hasRoom(on: context.channel) { stall.end() }
+            sendWaiting()
+        }
     }
 }
 
@@ -101,6 +210,7 @@ final class WebSocketViewer: ChannelInboundHandler, LiveViewer {
 final class ContainerViewer: LiveViewer {
     let form: LiveForm
     private let feed: CameraFeed
+    private let rights: Rights
     private let authority: String
     private let context: ChannelHandlerContext
     private var gate = KeyframeGate()
@@ -108,13 +218,21 @@ final class ContainerViewer: LiveViewer {
     private var container: ContainerStart?
     private var deadline: Scheduled<Void>?
     private var isOver = false
+    private var unread = UnreadMessages()
+    private let stall = StallWatch()
 
     /// How long a player waits for the first keyframe.
     private static let patience = TimeAmount.seconds(10)
 
-    init(_ feed: CameraFeed, _ form: LiveForm, authority: String, context: ChannelHandlerContext) {
-        (self.feed, self.form, self.authority, self.context) = (feed, form, authority, context)
+    init(
+        _ feed: CameraFeed, _ form: LiveForm, _ rights: Rights, authority: String,
+        context: ChannelHandlerContext
+    ) {
+        (self.feed, self.form, self.rights) = (feed, form, rights)
+        (self.authority, self.context) = (authority, context)
     }
+
+    var seesDetails: Bool { rights.seesDetails }
 
     /// Joins the feed.
     func begin() {
@@ -128,28 +246,47 @@ final class ContainerViewer: LiveViewer {
     func leave() {
         isOver = true
         deadline?.cancel()
+        stall.end()
         feed.leave(self)
     }
 
-    func take(_ event: FeedEvent) {
+    func take(_ event: ViewerEvent, text: ByteBuffer?) {
         guard !isOver else { return }
         switch event {
-        case .status(.unavailable(let reason)): end(reason)
+        case .status(.unavailable(let reason)), .status(.unplayable(let reason)): end(reason)
+        case .status(.paused) where container == nil: end("the recording is paused; resume it")
         case .impossible(form, let reason): end(reason)
         case .picture(let picture) where picture.form == form: send(picture)
-        case .status, .facts, .picture, .impossible: break
+        case .status, .format, .picture, .impossible: break
         }
     }
 
+    func flush() { if !isOver { context.flush() } }
+
+    /// Records a change of the channel's writability.
+    func noteWritability() {
+        if !isOver { stall.note(hasRoom: unread.hasRoom(on: context.channel), of: context) }
+    }
+
+    func end() { if !isOver { end("") } }
+
     private func send(_ picture: LivePicture) {
-        guard gate.admits(isKeyframe: picture.isKeyframe, hasRoom: context.channel.isWritable),
-            let start = picture.container
+        let hasRoom = unread.hasRoom(on: context.channel)
+        stall.note(hasRoom: hasRoom, of: context)
+        guard gate.admits(isKeyframe: picture.isKeyframe, hasRoom: hasRoom), let start = picture.container
         else { return }
         if container == nil { begin(with: start) }
         // A second container cannot follow in the same response.
         guard container === start else { return end("") }
-        write(.body(.byteBuffer(picture.bytes)))
-        context.flush()
+        let read = context.eventLoop.makePromise(of: Void.self)
+        unread.noteWritten()
+        context.write(
+            HTTPHandler.wrapOutboundOut(.body(.byteBuffer(picture.bytes))), promise: read)
+        read.futureResult.assumeIsolated().whenComplete { [weak self] _ in
+            guard let self else { return }
+            unread.noteRead()
+            if !isOver, unread.hasRoom(on: context.channel) { stall.end() }
+        }
     }
 
     private func begin(with start: ContainerStart) {
@@ -165,7 +302,7 @@ final class ContainerViewer: LiveViewer {
     private func end(_ reason: String) {
         leave()
         if container == nil {
-            let response = Response(Refusal.unavailable(reason))
+            let response = Response(Refusal.unavailable(reason), for: rights)
             write(
                 .head(HTTPResponseHead(version: .http1_1, status: response.status, headers: response.headers))
             )
@@ -174,6 +311,8 @@ final class ContainerViewer: LiveViewer {
         let sent = context.eventLoop.makePromise(of: Void.self)
         context.writeAndFlush(HTTPHandler.wrapOutboundOut(.end(nil)), promise: sent)
         sent.futureResult.assumeIsolated().whenComplete { [context] _ in context.close(promise: nil) }
+        // A player that does not read the end loses its connection.
+        stall.note(hasRoom: false, of: context)
     }
 
     private func write(_ part: HTTPServerResponsePart) {
@@ -192,10 +331,10 @@ final class StallWatch {
     /// How long a viewer may read nothing while bytes wait.
     private static let patience = TimeAmount.seconds(10)
 
-    /// Records a change of the channel's writability.
-    func noteWritability(of context: ChannelHandlerContext) {
-        end()
-        if !context.channel.isWritable { watch(context, waiting: Self.waitingBytes(of: context)) }
+    /// Records whether the peer has room for more.
+    func note(hasRoom: Bool, of context: ChannelHandlerContext) {
+        guard !hasRoom else { return end() }
+        if deadline == nil { watch(context, waiting: Self.waitingBytes(of: context)) }
     }
 
     /// Stops watching.

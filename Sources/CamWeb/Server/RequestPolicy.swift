@@ -9,12 +9,17 @@ import NIOHTTP1
 struct RequestPolicy: Sendable {
     /// Lower case, IPv6 in brackets.
     private let hosts: Set<String>
+    /// Whether pages of the same site may embed the page; which ones is left to the browser.
+    private let isEmbeddable: Bool
 
     /// Host names that no other site can have.
     private static let loopbackHosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
 
     /// - Parameter hosts: names besides those of the loopback interface.
-    init(hosts: [String]) { self.hosts = Self.loopbackHosts.union(hosts.map { $0.lowercased() }) }
+    init(hosts: [String], isEmbeddable: Bool = false) {
+        self.hosts = Self.loopbackHosts.union(hosts.map { $0.lowercased() })
+        self.isEmbeddable = isEmbeddable
+    }
 
     /// Checks a request.
     /// - Returns: the authority to which the browser connected: a host name or address, perhaps with a port.
@@ -60,11 +65,12 @@ struct RequestPolicy: Sendable {
                 throw .otherOrigin
             }
         }
-        // A link on another site may open the page, and do nothing else.
-        let isNavigation =
-            head.headers["sec-fetch-mode"] == ["navigate"] && head.headers["sec-fetch-dest"] == ["document"]
+        // A link on another site may open the page, and do nothing else. A frame gets no cookie from another site.
+        let isNavigation = head.headers["sec-fetch-mode"] == ["navigate"]
+        let target = head.headers["sec-fetch-dest"]
         for site in head.headers["sec-fetch-site"] where site != "same-origin" && site != "none" {
-            guard isNavigation else { throw .otherOrigin }
+            let isFrame = isEmbeddable && site == "same-site" && target == ["iframe"]
+            guard isNavigation, target == ["document"] || isFrame else { throw .otherOrigin }
         }
     }
 }

@@ -14,6 +14,8 @@ enum Route: Hashable {
 
     /// A resource of a camera's recorder.
     case recorder(camera: String, RecorderTarget)
+    /// What the recordings of all cameras take, as JSON.
+    case storage
     /// Metrics for Prometheus.
     case metrics
     /// A resource made from a camera's recordings.
@@ -38,6 +40,8 @@ enum Route: Hashable {
             self = .page(file)
         } else if path == "/cameras.json" {
             self = .cameras
+        } else if path == "/storage.json" {
+            self = .storage
         } else if path == "/metrics" {
             self = .metrics
         } else if path.hasPrefix(Self.recorders),
@@ -70,33 +74,50 @@ enum PageFile: String, Hashable, Sendable, CaseIterable {
     case document = "/"
     case style = "/page.css"
     case icon = "/icon.svg"
+    case manifest = "/manifest.webmanifest"
+    case address = "/address.js"
     case main = "/camweb.js"
-    case stream = "/stream.js"
-    case picture = "/picture.js"
-    case tile = "/tile.js"
-    case media = "/media.js"
-    case recordings = "/recordings.js"
-    case recorder = "/recorder.js"
-    case controls = "/controls.js"
     case chart = "/chart.js"
+    case controls = "/controls.js"
     case element = "/element.js"
-    case timeline = "/timeline.js"
+    case events = "/events.js"
+    case export = "/export.js"
+    case gestures = "/gestures.js"
+    case kept = "/kept.js"
+    case keyframe = "/keyframe.js"
+    case library = "/library.js"
+    case login = "/login.js"
+    case media = "/media.js"
+    case notes = "/notes.js"
+    case picture = "/picture.js"
     case playback = "/playback.js"
+    case player = "/player.js"
+    case question = "/question.js"
+    case recorder = "/recorder.js"
+    case recordings = "/recordings.js"
+    case request = "/request.js"
+    case selection = "/selection.js"
+    case snapshot = "/snapshot.js"
+    case state = "/state.js"
+    case storage = "/storage.js"
+    case stream = "/stream.js"
+    case tile = "/tile.js"
+    case time = "/time.js"
+    case timeline = "/timeline.js"
 
     /// The file at a path; nil if there is none.
     init?(path: some StringProtocol) { self.init(rawValue: String(path)) }
 
-    /// Whether the login page needs the file, which contains nothing secret.
-    var isPublic: Bool { self == .style || self == .icon }
+    /// Whether the login page needs the file, which contains nothing secret. Browsers fetch the manifest without a cookie.
+    var isPublic: Bool { [.style, .icon, .login, .manifest].contains(self) }
 
     var contentType: String {
         switch self {
         case .document: "text/html; charset=utf-8"
         case .style: "text/css; charset=utf-8"
         case .icon: "image/svg+xml"
-        case .main, .stream, .picture, .tile, .media, .recordings, .timeline, .playback, .recorder,
-            .controls, .chart, .element:
-            "text/javascript; charset=utf-8"
+        case .manifest: "application/manifest+json"
+        default: "text/javascript; charset=utf-8"
         }
     }
 
@@ -105,18 +126,36 @@ enum PageFile: String, Hashable, Sendable, CaseIterable {
         case .document: PackageResources.index_html
         case .style: PackageResources.page_css
         case .icon: PackageResources.icon_svg
+        case .manifest: PackageResources.manifest_webmanifest
+        case .address: PackageResources.address_js
         case .main: PackageResources.camweb_js
-        case .stream: PackageResources.stream_js
-        case .picture: PackageResources.picture_js
-        case .tile: PackageResources.tile_js
-        case .media: PackageResources.media_js
-        case .recordings: PackageResources.recordings_js
-        case .recorder: PackageResources.recorder_js
-        case .controls: PackageResources.controls_js
         case .chart: PackageResources.chart_js
+        case .controls: PackageResources.controls_js
         case .element: PackageResources.element_js
-        case .timeline: PackageResources.timeline_js
+        case .events: PackageResources.events_js
+        case .export: PackageResources.export_js
+        case .gestures: PackageResources.gestures_js
+        case .kept: PackageResources.kept_js
+        case .keyframe: PackageResources.keyframe_js
+        case .library: PackageResources.library_js
+        case .login: PackageResources.login_js
+        case .media: PackageResources.media_js
+        case .notes: PackageResources.notes_js
+        case .picture: PackageResources.picture_js
         case .playback: PackageResources.playback_js
+        case .player: PackageResources.player_js
+        case .question: PackageResources.question_js
+        case .recorder: PackageResources.recorder_js
+        case .recordings: PackageResources.recordings_js
+        case .request: PackageResources.request_js
+        case .selection: PackageResources.selection_js
+        case .snapshot: PackageResources.snapshot_js
+        case .state: PackageResources.state_js
+        case .storage: PackageResources.storage_js
+        case .stream: PackageResources.stream_js
+        case .tile: PackageResources.tile_js
+        case .time: PackageResources.time_js
+        case .timeline: PackageResources.timeline_js
         }
     }
 }

@@ -12,7 +12,7 @@ public final class LiveControls: Sendable {
     private let restores: Bool
     /// The controls that the camera's stream itself sets and restores.
     private let ofStream: [ControlSetting]
-    private let turn = Turn()
+    private let turn = TimedLock()
     private let state = Mutex(State())
 
     /// How long to wait for an earlier use.

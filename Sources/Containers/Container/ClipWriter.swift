@@ -39,8 +39,7 @@ public final class ClipWriter {
         do throws(ContainerLibrary.Failure) {
             library = try ContainerLibrary.load()
         } catch {
-            throw OutputError(
-                .noContainerLibrary(name: error.name, reason: error.reason), output: destination.name)
+            throw OutputError(error.ofOutput, output: destination.name)
         }
         (self.stream, self.metadata, self.options, self.destination) = (
             stream, metadata, options, destination

@@ -8,11 +8,14 @@ enum ContainerEnd {
     /// The lengths of a transport stream's packets, and where in them the sync byte is: alone (ISO/IEC 13818-1,
     /// 2.4.3.2), after a time, with a checksum.
     private static let packets: [(length: Int, syncPlace: Int)] = [(188, 0), (192, 4), (204, 0)]
-    private static let syncByte: UInt8 = 0x47
+    static let syncByte: UInt8 = 0x47
     /// The number of packets that must have the sync byte: in a single packet the byte may occur by chance.
     private static let syncCount = 5
     /// More boxes than a week of one-second fragments has.
     private static let boxLimit = 1 << 21
+
+    /// Damage to the structure of a file, in words.
+    static func damage(at place: Int64) -> String { "its structure is damaged at byte \(place)" }
 
     /// The problem at the end of a file, in words; nil if there is none.
     static func problem(of descriptor: Int32, _ container: StreamContainer) -> String? {
@@ -20,7 +23,8 @@ enum ContainerEnd {
         guard fstat(descriptor, &status) == 0 else { return nil }
         let length = Int64(status.st_size)
         switch container {
-        case .matroska: return MatroskaEnd.problem(of: descriptor, length)
+        // libavformat reports it.
+        case .matroska: return nil
         case .transportStream:
             return endsWithPacket(descriptor, length) ? nil : "its last packet is cut off"
         case .mp4: return end(descriptor, length) == .withinBox ? "its last box is cut off" : nil
@@ -47,7 +51,7 @@ enum ContainerEnd {
 
     /// The length of a transport stream's packets and the place of their sync byte; nil if the beginning of
     /// the file does not show them.
-    private static func packet(of descriptor: Int32) -> (length: Int, syncPlace: Int)? {
+    static func packet(of descriptor: Int32) -> (length: Int, syncPlace: Int)? {
         withUnsafeTemporaryAllocation(byteCount: 204 * syncCount, alignment: 1) { head in
             let count = max(0, pread(descriptor, head.baseAddress, head.count, 0))
             return packets.first { length, place in
@@ -105,19 +109,11 @@ enum ContainerEnd {
 
 // MARK: - Matroska
 
-/// Where a Matroska file says that it ends. Detects another file appended to it, which libavformat silently ignores.
+/// The elements of a Matroska file, and where the file says that it ends.
 enum MatroskaEnd {
     /// EBML's header, and the segment that follows it (RFC 8794, 11.2.1; RFC 9559, 5.1).
     static let header: UInt64 = 0x1A45_DFA3
     private static let segment: UInt64 = 0x1853_8067
-
-    /// The problem in words; nil if there is none, or if the segment does not state its size.
-    static func problem(of descriptor: Int32, _ length: Int64) -> String? {
-        guard let content = content(of: descriptor), let end = content.end, end < length,
-            let next = element(descriptor, at: end), next.identifier == header
-        else { return nil }
-        return "another file follows at byte \(end) and may be left out; play and convert each one separately"
-    }
 
     /// Whether the segment does not state its size, because it was never finished, or should be longer.
     static func isMissing(in descriptor: Int32, _ length: Int64) -> Bool {

@@ -2,6 +2,7 @@ import Bitstream
 import CFFmpeg
 import CamPlatform
 import CamSound
+import Glibc
 
 /// A file format that stores each picture's time. The raw value is the file name's extension.
 public enum ContainerFormat: String, Sendable, CaseIterable {
@@ -159,6 +160,21 @@ package enum ContainerLibrary {
     package struct Failure: Error {
         package let name: String
         package let reason: String
+
+        /// Whether the library may be there, but no descriptor is free to open it.
+        private var lacksDescriptor: Bool {
+            [EMFILE, ENFILE].contains { reason.contains(String(cString: strerror($0))) }
+        }
+
+        /// The error of a file that was to be read with it.
+        var ofInput: InputError.Kind {
+            lacksDescriptor ? .notOpened(errno: EMFILE) : .noContainerLibrary(name: name, reason: reason)
+        }
+
+        /// The error of an output that was to be written with it.
+        package var ofOutput: OutputError.Kind {
+            lacksDescriptor ? .notCreated(errno: EMFILE) : .noContainerLibrary(name: name, reason: reason)
+        }
     }
 
     /// Loads the library and returns its functions.

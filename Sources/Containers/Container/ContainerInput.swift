@@ -6,13 +6,13 @@ import CamPlatform
 /// Supplies a container's bytes to libavformat: from an open file, at a position of its own, or from a
 /// stream, which can be read only once.
 ///
-/// It bounds reading: an interruption makes the next read fail, and so does reading too much without finding
+/// It bounds reading: a cancellation makes the next read fail, and so does reading too much without finding
 /// a picture.
 final class ContainerInput {
     private let source: Source
-    private let interruption: Interruption?
+    private let cancellation: CancellationFlag?
     private var position: Int64 = 0
-    /// The end of the furthest part that libavformat has read.
+    /// The end of the furthest part that libavformat has read or skipped.
     private(set) var furthest: Int64 = 0
     private var budget = ContainerInput.longestSearch
 
@@ -36,17 +36,17 @@ final class ContainerInput {
     static let bufferSize: Int32 = 64 << 10
 
     /// - Parameter descriptor: a regular file, which the caller closes.
-    init(_ descriptor: Int32, _ container: StreamContainer, interruption: Interruption?) {
+    init(_ descriptor: Int32, _ container: StreamContainer, cancellation: CancellationFlag?) {
         source = .file(
             descriptor, FileLength(descriptor: descriptor),
             unwritten: UnwrittenEnd(of: descriptor, container))
-        self.interruption = interruption
+        self.cancellation = cancellation
     }
 
     /// - Parameter stream: reads the next bytes of the stream.
     init(_ stream: @escaping ContainerReader.StreamBytes) {
         source = .stream(stream)
-        interruption = nil
+        cancellation = nil
     }
 
     /// Whether any position can be read.
@@ -79,7 +79,7 @@ final class ContainerInput {
     }
 
     private func read(into room: UnsafeMutableRawBufferPointer) -> Int32 {
-        if interruption?.isRaised == true { failure = .interrupted }
+        if cancellation?.isRaised == true { failure = .interrupted }
         if budget <= 0 { failure = failure ?? .noPicture }
         guard failure == nil else { return Int32(CFORMAT_FAILED) }
         let count =
@@ -90,7 +90,8 @@ final class ContainerInput {
             }
         guard count >= 0 else { return Int32(CFORMAT_FAILED) }
         position += Int64(count)
-        furthest = max(furthest, position)
+        // libavformat may have sought over a part of the file.
+        furthest = max(furthest, count == 0 && isFile ? min(position, size) : position)
         budget -= count
         return count == 0 ? Int32(CFFMPEG_END_OF_FILE) : Int32(clamping: count)
     }

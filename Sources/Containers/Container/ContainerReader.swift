@@ -47,7 +47,7 @@ public final class ContainerReader {
 
     /// Nil for a stream.
     private let descriptor: Descriptor?
-    private let interruption: Interruption?
+    private let cancellation: CancellationFlag?
     private let takesSound: Bool
     private var demuxer: Demuxer
     private var framing: PacketFraming
@@ -71,31 +71,31 @@ public final class ContainerReader {
     /// Opens a file, which must be a regular one, because reading a container requires seeking.
     /// - Parameters:
     ///   - takesSound: whether sound is read as well, if it has one of camrec's codecs.
-    ///   - interruption: ends reading.
+    ///   - cancellation: ends reading.
     public convenience init(
-        path: String, takesSound: Bool = false, interruption: Interruption? = nil
+        path: String, takesSound: Bool = false, cancellation: CancellationFlag? = nil
     ) throws(InputError) {
         // Without O_NONBLOCK, opening a pipe that has no writer would block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw InputError(.notOpened(errno: errno), input: path) }
-        try self.init(Descriptor(descriptor, isOwned: true), name: path, takesSound, interruption)
+        try self.init(Descriptor(descriptor, isOwned: true), name: path, takesSound, cancellation)
     }
 
     /// Reads an open file. The caller keeps it, and keeps it open as long as the reader exists.
     public convenience init(
-        descriptor: Int32, name: String, takesSound: Bool = false, interruption: Interruption? = nil
+        descriptor: Int32, name: String, takesSound: Bool = false, cancellation: CancellationFlag? = nil
     ) throws(InputError) {
-        try self.init(Descriptor(descriptor, isOwned: false), name: name, takesSound, interruption)
+        try self.init(Descriptor(descriptor, isOwned: false), name: name, takesSound, cancellation)
     }
 
     private convenience init(
-        _ descriptor: Descriptor, name: String, _ takesSound: Bool, _ interruption: Interruption?
+        _ descriptor: Descriptor, name: String, _ takesSound: Bool, _ cancellation: CancellationFlag?
     ) throws(InputError) {
         switch try descriptor.streamKind(name) {
         case .container(let found)?:
             try self.init(
-                found, ContainerInput(descriptor.number, found, interruption: interruption), descriptor,
-                name: name, takesSound, interruption)
+                found, ContainerInput(descriptor.number, found, cancellation: cancellation), descriptor,
+                name: name, takesSound, cancellation)
         case .empty?: throw InputError(.malformed("it is empty; give a recording"), input: name)
         default: throw InputError(.malformed("this is not a .mkv, .mp4 or .ts file"), input: name)
         }
@@ -114,9 +114,9 @@ public final class ContainerReader {
 
     private init(
         _ kind: StreamContainer, _ input: ContainerInput, _ descriptor: Descriptor?, name: String,
-        _ takesSound: Bool, _ interruption: Interruption?
+        _ takesSound: Bool, _ cancellation: CancellationFlag?
     ) throws(InputError) {
-        (container, self.descriptor, self.name, self.interruption) = (kind, descriptor, name, interruption)
+        (container, self.descriptor, self.name, self.cancellation) = (kind, descriptor, name, cancellation)
         self.takesSound = takesSound
         demuxer = try Demuxer(input, kind: container, name: name, takesSound: takesSound)
         codec = demuxer.codec
@@ -280,7 +280,7 @@ public final class ContainerReader {
     public func rewind() throws(InputError) {
         guard let descriptor else { return }
         (pending, latestGiven, falseWraps) = (nil, nil, .zero)
-        let input = ContainerInput(descriptor.number, container, interruption: interruption)
+        let input = ContainerInput(descriptor.number, container, cancellation: cancellation)
         demuxer = try Demuxer(input, kind: container, name: name, takesSound: takesSound)
         framing = try Self.framing(codec, demuxer.configuration, name)
         soundFraming?.interrupt()

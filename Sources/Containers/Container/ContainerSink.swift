@@ -45,7 +45,7 @@ public final class ContainerSink: AccessUnitSink {
     ///   - metadata: metadata for the file's header.
     ///   - captureClock: the clocks of the access units' timestamps, for the start time in the header; nil if
     ///     unknown.
-    ///   - interruption: ends a wait for a pipe's reader.
+    ///   - cancellation: ends a wait for a pipe's reader.
     ///   - synchronizer: flushes written data to the disk, more often than once a second; pictures are then
     ///     held back no longer than its interval.
     ///   - sharedClock: makes a transport stream continue the file before it; nil to begin at 0.
@@ -54,16 +54,16 @@ public final class ContainerSink: AccessUnitSink {
     public init(
         path: String, format: ContainerFormat, overwrite: Bool, stream: StreamDescription,
         metadata: FileMetadata = FileMetadata(), captureClock: (any TimeSource)? = nil,
-        interruption: Interruption, synchronizer: DiskSynchronizer? = nil,
+        cancellation: CancellationFlag, synchronizer: DiskSynchronizer? = nil,
         sharedClock: SharedPacketClock? = nil, isFinished: Bool = false
     ) throws(OutputError) {
         do throws(ContainerLibrary.Failure) {
             library = try ContainerLibrary.load()
         } catch {
-            throw OutputError(.noContainerLibrary(name: error.name, reason: error.reason), output: path)
+            throw OutputError(error.ofOutput, output: path)
         }
         file = try OutputFile(
-            path: path, overwrite: overwrite, interruption: interruption, synchronizer: synchronizer,
+            path: path, overwrite: overwrite, cancellation: cancellation, synchronizer: synchronizer,
             isStaged: isFinished && format.finishedOptions != nil)
         (self.format, self.stream, self.metadata, self.captureClock) = (
             format, stream, metadata, captureClock
@@ -72,6 +72,19 @@ public final class ContainerSink: AccessUnitSink {
         // A second of a time lapse may have taken minutes.
         let longest = stream.playbackRate == nil ? Self.longestPiece : stream.frameDuration
         pieceDuration = min(longest, synchronizer?.interval ?? longest)
+    }
+
+    /// Creates a file of a program that does not end the wait for a pipe's reader.
+    /// - Throws: `OutputError` if libavformat is missing, or the file cannot be created.
+    public convenience init(
+        path: String, format: ContainerFormat, stream: StreamDescription, overwrite: Bool = false
+    ) throws(OutputError) {
+        guard let cancellation = CancellationFlag() else {
+            throw OutputError(.notCreated(errno: EMFILE), output: path)
+        }
+        try self.init(
+            path: path, format: format, overwrite: overwrite, stream: stream, cancellation: cancellation,
+            isFinished: true)
     }
 
     public var name: String { file.name }

@@ -46,11 +46,20 @@ final class Demuxer {
 
     private enum Pending { case packet, end }
 
-    /// The pictures according to a Matroska file's own structure; nil for other containers, and for streams.
+    /// A Matroska file's own structure; nil for other containers, and for streams.
     private var blocks: MatroskaBlocks?
+    /// A transport stream's own structure; nil for other containers, and for streams.
+    private var packets: TransportPackets?
     /// The number of pictures delivered since the beginning; nil after a seek, or if
     /// damage explains missing pictures.
     private var deliveredCount: Int? = 0
+
+    /// The latest picture's decoding time and place.
+    private var latest: (time: Int64, place: Int64)?
+    /// Whether pictures that libavformat marks as hidden belong to another file, whose times start again.
+    private var startsAgain = false
+    /// Whether libavformat delivered data twice.
+    private var hasRepeats = false
 
     /// The packet after `packet`, and the result of reading it. Transport streams are read one packet ahead:
     /// only the end of the file shows that the last packet is cut off.
@@ -84,7 +93,7 @@ final class Demuxer {
         do throws(ContainerLibrary.Failure) {
             library = try ContainerLibrary.load()
         } catch {
-            throw InputError(.noContainerLibrary(name: error.name, reason: error.reason), input: name)
+            throw InputError(error.ofInput, input: name)
         }
         cffmpeg_keep_log()
         cffmpeg_clear_log()
@@ -102,7 +111,17 @@ final class Demuxer {
             &self.context, nil, library.find_input_format(kind.demuxerName), nil)
         try check(result)
         try selectStreams()
-        if kind == .matroska { blocks = input.descriptor.flatMap(MatroskaBlocks.init) }
+        guard let descriptor = input.descriptor else { return }
+        switch kind {
+        case .matroska: blocks = MatroskaBlocks(of: descriptor)
+        case .mp4: break
+        case .transportStream:
+            packets = self.context.flatMap { context in
+                context.pointee.streams[streamIndex].flatMap {
+                    TransportPackets(of: descriptor, video: Int($0.pointee.id))
+                }
+            }
+        }
     }
 
     deinit {
@@ -184,31 +203,47 @@ final class Demuxer {
         do throws(InputError) {
             let isEnd = try !readPacket(packet, context)
             var damage = String(cString: cffmpeg_last_error_like(context))
-            let skipped = isEnd ? blocks?.rest(upTo: input.furthest) ?? 0 : countSkipped(before: packet)
+            if blocks != nil, MatroskaBlocks.isAboutJoint(damage) { damage = "" }
+            let skipped = isEnd ? skippedAtEnd : countPicture(packet)
             if damage.isEmpty, isEnd { damage = input.problemAtEnd(kind) ?? "" }
-            if damage.isEmpty, skipped > 0 { damage = "pictures skipped: \(skipped)" }
-            if damage.isEmpty, isEnd, let missing = missingSamples {
-                damage = "its tables list \(missing) more pictures"
-            }
+            if damage.isEmpty { damage = skipped ?? "" }
             if !damage.isEmpty { deliveredCount = nil }
             return .success(Step(isEnd: isEnd, damage: damage))
         } catch { return .failure(error) }
     }
 
-    /// The number of pictures that libavformat has skipped before a packet.
-    private func countSkipped(before packet: UnsafeMutablePointer<AVPacket>) -> Int {
-        guard Int(packet.pointee.stream_index) == streamIndex else { return 0 }
+    /// Counts a packet if it is a picture.
+    /// - Returns: what libavformat has skipped before the picture, in words; nil if nothing is missing.
+    private func countPicture(_ packet: UnsafeMutablePointer<AVPacket>) -> String? {
+        guard Int(packet.pointee.stream_index) == streamIndex else { return nil }
         if let count = deliveredCount { deliveredCount = count + 1 }
-        return packet.pointee.pos < 0 ? 0 : blocks?.skip(to: packet.pointee.pos) ?? 0
+        return packet.pointee.pos < 0 ? nil : skipped(before: packet.pointee.pos)
     }
 
-    /// The number of pictures that an MP4 file's tables list but libavformat has
-    /// not read; nil if there are none.
-    private var missingSamples: Int? {
-        guard kind == .mp4, let deliveredCount, let descriptor = input.descriptor,
-            let count = MP4Samples.count(of: descriptor, upTo: input.furthest), count > deliveredCount
-        else { return nil }
-        return count - deliveredCount
+    private func skipped(before place: Int64) -> String? {
+        packets?.skip(to: place).map(ContainerEnd.damage) ?? blocks?.skip(to: place).problem
+    }
+
+    /// What libavformat has left out after the last picture, in words; nil if nothing is missing.
+    private var skippedAtEnd: String? {
+        if hasRepeats {
+            return
+                "another file follows that cannot be read behind this one; play and convert each one separately"
+        }
+        if packets != nil { return packets?.rest(upTo: input.furthest).map(ContainerEnd.damage) }
+        if let rest = blocks?.rest(upTo: input.furthest) {
+            return rest.joint.map(Self.isLeftOut) ?? rest.problem
+        }
+        guard kind == .mp4, let deliveredCount, let descriptor = input.descriptor else { return nil }
+        let samples = MP4Samples(of: descriptor, upTo: input.furthest)
+        if let place = samples.joint { return Self.isLeftOut(place) }
+        if let damage = samples.damage { return damage }
+        guard let count = samples.pictureCount, count > deliveredCount else { return nil }
+        return "its tables list \(count - deliveredCount) more pictures"
+    }
+
+    private static func isLeftOut(_ place: Int64) -> String {
+        "another file follows at byte \(place) and is left out; play and convert each one separately"
     }
 
     /// - Returns: false at the end of the file.
@@ -222,6 +257,10 @@ final class Demuxer {
             try check(result)
             let index = Int(packet.pointee.stream_index)
             guard index == streamIndex || index == soundIndex, packet.pointee.size > 0 else { continue }
+            if index == streamIndex, isRepeated(packet.pointee) {
+                hasRepeats = true
+                continue
+            }
             if index == streamIndex { input.allowSearch() }
             return true
         }
@@ -246,8 +285,9 @@ final class Demuxer {
     func seek(to time: Duration) -> Bool {
         guard let context, let stream = context.pointee.streams[streamIndex] else { return false }
         input.allowSearch()
-        (pending, ahead, deliveredCount) = (nil, nil, nil)
+        (pending, ahead, deliveredCount, latest, hasRepeats) = (nil, nil, nil, nil, false)
         blocks?.restart()
+        packets?.restart()
         let ticks = av_rescale_q(time.inNanoseconds, Self.nanoseconds, stream.pointee.time_base)
         return library.seek_frame(context, Int32(streamIndex), ticks, AVSEEK_FLAG_BACKWARD) >= 0
     }
@@ -267,7 +307,32 @@ final class Demuxer {
                 bytes: UnsafeRawBufferPointer(start: own.data, count: Int(own.size)), isSound: isSound,
                 time: time(ofTicks: own.pts == CFFMPEG_NO_TIME ? own.dts : own.pts, in: base),
                 isDamaged: own.flags & AV_PKT_FLAG_CORRUPT != 0,
-                isHidden: own.flags & AV_PKT_FLAG_DISCARD != 0, configuration: newConfiguration(packet)))
+                isHidden: isHidden(own), configuration: newConfiguration(packet)))
+    }
+
+    /// Whether libavformat delivers data once more: fragments whose offsets count from the start of their file, behind
+    /// another file.
+    private func isRepeated(_ packet: AVPacket) -> Bool {
+        guard kind == .mp4, packet.pos >= 0, let latest else {
+            return false
+        }
+        return packet.dts <= latest.time && packet.pos <= latest.place
+    }
+
+    /// Whether an edit list hides a picture. libavformat also marks the pictures of a fragment whose times do not
+    /// follow those before it, as in another file that follows.
+    private func isHidden(_ packet: AVPacket) -> Bool {
+        guard Int(packet.stream_index) == streamIndex else { return false }
+        defer { latest = (packet.dts, packet.pos) }
+        guard packet.flags & AV_PKT_FLAG_DISCARD != 0 else {
+            startsAgain = false
+            return false
+        }
+        if let latest, packet.dts <= latest.time, latest.place < packet.pos, let descriptor = input.descriptor
+        {
+            startsAgain = MP4Samples.hasIndex(descriptor, in: latest.place..<packet.pos)
+        }
+        return !startsAgain
     }
 
     private func newConfiguration(_ packet: UnsafeMutablePointer<AVPacket>) -> [UInt8]? {

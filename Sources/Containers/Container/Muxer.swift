@@ -34,6 +34,9 @@ package final class Muxer {
     private var seal: Int?
 
     private static let fragmentType = Array("moof".utf8)
+    /// The type of the box with a fragment's defaults (ISO/IEC 14496-12, 8.8.7), and where it ends at the latest.
+    private static let trackFragmentHeader = Array("tfhd".utf8)
+    private static let longestFragmentHeader = 128
     /// The type of a box whose content readers skip (ISO/IEC 14496-12, 8.1.2).
     private static let skippedType = Array("free".utf8)
     private static let bufferSize: Int32 = 64 << 10
@@ -115,6 +118,29 @@ package final class Muxer {
             return write(bytes: UnsafeRawBufferPointer(rebasing: whole[known...]))
         }
         try check(result)
+    }
+
+    /// Writes a picture of a live MP4, which then is a fragment once it is flushed.
+    ///
+    /// The fragment begins at the picture's own time. libavformat would begin it at the end of the previous fragment or
+    /// later, but the duration of a picture is known only when the next one comes. The picture therefore gets the
+    /// shortest duration here, and `declare` writes the right one into the fragment.
+    package func writeFragment(_ unit: AccessUnit) throws(OutputError) {
+        clock.change(frameDuration: .nanoseconds(1))
+        try check(av_opt_set(context.pointee.priv_data, "movflags", "+frag_discont", 0))
+        try write(unit, number: unit.frameNumber, timestamp: unit.timestamp)
+    }
+
+    /// Declares how long the picture of a fragment lasts.
+    package static func declare(_ duration: Duration, in fragment: inout [UInt8]) {
+        guard let header = fragment.prefix(longestFragmentHeader).firstRange(of: trackFragmentHeader) else {
+            return
+        }
+        // The flags, the track, and what the flags name: neither a place nor an entry before the duration.
+        let (flags, place) = (header.upperBound + 3, header.upperBound + 8)
+        guard place + 4 <= fragment.count, fragment[flags] & 0xB == 8 else { return }
+        let ticks = UInt32(clamping: max(1, duration.ticks(perSecond: Int64(ContainerFormat.ticksPerSecond))))
+        for index in 0..<4 { fragment[place + index] = UInt8(truncatingIfNeeded: ticks >> (24 - 8 * index)) }
     }
 
     /// Writes a packet of sound. Sound that begins before the first picture is left out.

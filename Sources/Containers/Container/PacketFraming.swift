@@ -59,7 +59,8 @@ struct PacketFraming {
             if header.isParameterSet { hasParameterSets = true }
         }
         // Zeros, such as a power cut leaves, look like a series of empty units.
-        if lengthSize != nil, !hasSlice, finding.problem == nil {
+        // Without a configuration that can be read, units with lengths look like none at all.
+        if lengthSize != nil && !hasSlice || units.isEmpty, finding.problem == nil {
             finding.problem = "the picture has no slice"
         }
         let isIncomplete = !hasParameterSets && (finding.isKeyframe || finding.allowsEntry && !hasGivenSets)

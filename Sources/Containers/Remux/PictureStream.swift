@@ -9,7 +9,9 @@ struct StreamPicture {
     let unit: AccessUnit?
     let order: PictureOrderCounter.Order
     /// The presentation time; nil if the recording states none.
-    let time: Duration?
+    var time: Duration?
+    /// When it was captured, as the picture itself states; nil if it does not.
+    var captureTime: WallTime? { unit?.captureTime }
 }
 
 /// What a recording has next.
@@ -93,10 +95,10 @@ final class ContainerStream: PictureStream {
     }
 
     /// Reads an open file. The caller keeps it, and keeps it open as long as this exists.
-    init(descriptor: Int32, name: String, interruption: Interruption?) throws(InputError) {
+    init(descriptor: Int32, name: String, cancellation: CancellationFlag?) throws(InputError) {
         path = name
         reader = try ContainerReader(
-            descriptor: descriptor, name: name, takesSound: true, interruption: interruption)
+            descriptor: descriptor, name: name, takesSound: true, cancellation: cancellation)
     }
 
     var identity: FileIdentity? { reader.identity }
@@ -142,7 +144,7 @@ final class ContainerStream: PictureStream {
         self.damage = [damage, pictures.damage]
         remarks = self.remarks(hiddenCount)
         if reader.hasSound, !hasSound {
-            remarks.append("left out: its sound, of which no packet can be read")
+            remarks.append("left out: its sound, because no packet can be read")
         }
     }
 

@@ -2,8 +2,8 @@ import Bitstream
 import CamSound
 import CamPlatform
 
-/// Reads a recording's open file from any keyframe: a container, or a raw stream, whose pictures follow each
-/// other at the nominal rate. Used by one thread.
+/// Reads a recording's open file from any keyframe: a container, or a raw stream, whose pictures state their capture
+/// times or follow each other at the nominal rate. Used by one thread.
 ///
 /// All times count from the file's first picture. Memory is bounded for any file.
 public final class RecordingReader {
@@ -14,28 +14,35 @@ public final class RecordingReader {
     /// Whether the pictures have times of their own.
     public var hasTimes: Bool { stream.hasTimes }
     /// What the file says about the recording.
-    public var metadata: FileMetadata { stream.metadata }
+    public var metadata: FileMetadata {
+        var metadata = stream.metadata
+        metadata.start = metadata.start ?? captureStart
+        return metadata
+    }
 
     private let stream: any PictureStream
+    /// The capture time of a raw stream's first picture; nil if it does not state any.
+    private let captureStart: WallTime?
 
-    /// Opens a file and reads its first keyframe. The caller keeps the descriptor, and keeps it open as long as the reader
-    /// exists.
+    /// Opens a file and reads its first keyframe. The caller keeps the descriptor, and keeps it open as long as the
+    /// reader exists.
     /// - Parameters:
     ///   - name: the file's name in messages.
-    ///   - interruption: ends reading.
+    ///   - cancellation: ends reading.
     public init(
-        descriptor: Int32, name: String, interruption: Interruption? = nil
+        descriptor: Int32, name: String, cancellation: CancellationFlag? = nil
     ) throws(RemuxError) {
         let stream = try RemuxError.ofInput { () throws(InputError) -> any PictureStream in
             let file = try InputFile(descriptor: descriptor, name: name)
             guard case .container? = try file.kind() else { return try RawStream(file) }
-            return try ContainerStream(descriptor: descriptor, name: name, interruption: interruption)
+            return try ContainerStream(descriptor: descriptor, name: name, cancellation: cancellation)
         }
         guard let keyframe = try stream.firstKeyframe(), var description = StreamDescription(keyframe) else {
             throw .input(InputError(.malformed("there is no keyframe to begin with"), input: name))
         }
         description.sound = stream.sound
         guard stream.hasTimes || description.frameRate != nil else { throw .noFrameRate(input: name) }
+        captureStart = stream.hasTimes ? nil : keyframe.captureTime
         (self.stream, self.description, firstKeyframe) = (stream, description, keyframe)
     }
 
@@ -128,7 +135,9 @@ public final class RecordingReader {
     }
 
     private var pictures: TimedPictures {
-        TimedPictures(stream: stream, timestamps: nil, description: description, undecodableCount: 0)
+        TimedPictures(
+            stream: stream, timestamps: nil, captureStart: captureStart, description: description,
+            undecodableCount: 0)
     }
 }
 

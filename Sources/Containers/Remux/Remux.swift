@@ -4,14 +4,14 @@ import CamPlatform
 import CamSound
 
 /// Converts a recording into another form and keeps each picture's time: from a container, or from a raw
-/// stream with its timestamp file or at a constant rate. Nothing is re-encoded.
+/// stream with its timestamp file, with the capture times in it, or at a constant rate. Nothing is re-encoded.
 ///
 /// The recording is read twice, so that problems with it or its times are reported before anything is
 /// created: first to count its pictures and to determine how they are reordered, then to write them; and once
 /// more if only a part is wanted. Memory use is bounded, whatever the files, except for an MP4's index.
 public final class Remux {
     /// Additional inputs of a raw stream; unused for a container.
-    public struct Companions: Sendable {
+    public struct SidecarFiles: Sendable {
         /// The file with the times of its pictures; nil for pictures at a constant rate.
         public var timestampFile: String?
         /// The frame rate; nil for the stream's own.
@@ -38,6 +38,10 @@ public final class Remux {
     public let description: StreamDescription
     /// The unreadable end of the recording, in words, which is left out; nil if there is none.
     public let brokenEnd: String?
+    /// Whether pictures are lost to damage in the recording, or at its end if that is wanted.
+    public var losesPictures: Bool {
+        stream.damage.contains { $0.sentence != nil } || brokenEnd != nil && cut?.end == nil
+    }
     /// Other content of the file that is not preserved, in words.
     private let omissions: [String]
     /// Where the recording is cut; nil for the whole recording.
@@ -45,16 +49,18 @@ public final class Remux {
 
     private let stream: any PictureStream
     private let timestamps: TimestampFile?
+    /// The capture time of the first picture, if those in the stream are used.
+    private let captureStart: WallTime?
 
     /// Opens the inputs and reads them completely.
     /// - Parameters:
     ///   - input: a recording: a raw stream, as Annex B or AVCC, or a container.
     ///   - range: the requested part.
     public init(
-        _ input: String, _ companions: Companions = Companions(), range: RemuxRange = RemuxRange()
+        _ input: String, _ sidecars: SidecarFiles = SidecarFiles(), range: RemuxRange = RemuxRange()
     ) throws(RemuxError) {
-        stream = try Self.open(input, companions)
-        timestamps = try companions.timestampFile.map { (path) throws(RemuxError) in
+        stream = try Self.open(input, sidecars)
+        timestamps = try sidecars.timestampFile.map { (path) throws(RemuxError) in
             try RemuxError.ofInput { () throws(InputError) in try TimestampFile(path: path) }
         }
         let survey = try StreamSurvey(of: stream, range)
@@ -63,15 +69,17 @@ public final class Remux {
             stream.remarks + [survey.soundRemark].compactMap(\.self) + stream.damage.compactMap(\.sentence)
         undecodableCount = survey.undecodableCount
         var description = survey.description
-        description.frameRate = companions.frameRate ?? description.frameRate
+        description.frameRate = sidecars.frameRate ?? description.frameRate
         self.description = description
-        if !stream.hasTimes, timestamps == nil, description.frameRate == nil {
+        captureStart =
+            stream.hasTimes || timestamps != nil || sidecars.frameRate != nil ? nil : survey.captureStart
+        if !stream.hasTimes, timestamps == nil, captureStart == nil, description.frameRate == nil {
             throw .noFrameRate(input: input)
         }
         let wanted = survey.pictureCount + survey.undecodableCount + survey.damagedCount
         unusedTimestampCount = try Self.unusedCount(timestamps, wanted)
         let source = TimedPictures(
-            stream: stream, timestamps: timestamps, description: description,
+            stream: stream, timestamps: timestamps, captureStart: captureStart, description: description,
             undecodableCount: survey.undecodableCount)
         cut = range == RemuxRange() ? nil : try source.cut(range)
         pictureCount = cut?.pictures.count ?? survey.pictureCount
@@ -80,27 +88,27 @@ public final class Remux {
     /// Writes the recording in its new form.
     ///
     /// An MP4 file appears once it is complete, with its index at the front.
-    /// - Parameter interruption: ends the writing after a complete picture.
+    /// - Parameter cancellation: ends the writing after a complete picture.
     /// - Returns: the number of pictures whose time was not later than the previous picture's. In a container
     ///   they follow it by a tick, or by a frame's duration if the time goes back by more than four of those.
     @discardableResult
     public func write(
-        to output: String, format: RemuxFormat, overwrite: Bool, interruption: Interruption
+        to output: String, format: RemuxFormat, overwrite: Bool, cancellation: CancellationFlag
     ) throws(RemuxError) -> Int {
         if let identity = FileIdentity(path: output) {
             for input in [stream.identity, timestamps?.identity] where input == identity {
                 throw .output(OutputError(.usedTwice("an input"), output: output))
             }
         }
-        let sink = try makeSink(output, format, overwrite, interruption)
+        let sink = try makeSink(output, format, overwrite, cancellation)
         var written = 0
         var steps = BackwardSteps()
         var sounds = RemuxInterleaver(cut)
         let source = TimedPictures(
-            stream: stream, timestamps: timestamps, description: description,
+            stream: stream, timestamps: timestamps, captureStart: captureStart, description: description,
             undecodableCount: undecodableCount)
         try source.forEach(
-            isOver: { interruption.isRaised },
+            isOver: { cancellation.isRaised },
             sound: { if stream.sound == description.sound { sounds.append($0) } }
         ) {
             (picture, index) throws(RemuxError) in
@@ -130,17 +138,27 @@ public final class Remux {
     }
 
     /// Whether the recording has a time for each picture, and needs no frame rate.
-    public var hasOwnTimes: Bool { stream.hasTimes }
+    public var hasOwnTimes: Bool { stream.hasTimes || usesCaptureTimes }
+
+    /// Whether the times are those at which the pictures of a raw stream state that they were captured.
+    public var usesCaptureTimes: Bool { captureStart != nil }
+
+    /// The recording's metadata; a raw stream has none but what its pictures state.
+    private var metadata: FileMetadata {
+        var metadata = stream.metadata
+        metadata.start = metadata.start ?? captureStart
+        return metadata
+    }
 
     private static func open(
-        _ input: String, _ companions: Companions
+        _ input: String, _ sidecars: SidecarFiles
     ) throws(RemuxError) -> any PictureStream {
         try RemuxError.ofInput { () throws(InputError) -> any PictureStream in
-            let record = try companions.record.map { (path) throws(InputError) in
+            let record = try sidecars.record.map { (path) throws(InputError) in
                 try DecoderConfigurationRecord(path: path)
             }
             if record == nil, case .container? = try InputFile(path: input).kind() {
-                guard companions.timestampFile == nil, companions.frameRate == nil else {
+                guard sidecars.timestampFile == nil, sidecars.frameRate == nil else {
                     throw InputError(
                         .contradiction("its pictures have times; leave out --timestamps and --fps"),
                         input: input)
@@ -152,13 +170,13 @@ public final class Remux {
     }
 
     private func makeSink(
-        _ output: String, _ format: RemuxFormat, _ overwrite: Bool, _ interruption: Interruption
+        _ output: String, _ format: RemuxFormat, _ overwrite: Bool, _ cancellation: CancellationFlag
     ) throws(RemuxError) -> RemuxSink {
         switch format {
         case .raw(let codec):
             guard codec == stream.codec else { throw .otherCodec(output: output, is: stream.codec) }
             return try RemuxError.ofOutput { () throws(OutputError) in
-                .raw(try FileSink(path: output, overwrite: overwrite, interruption: interruption))
+                .raw(try FileSink(path: output, overwrite: overwrite, cancellation: cancellation))
             }
         case .container(let format):
             var description = description
@@ -167,8 +185,8 @@ public final class Remux {
                 .container(
                     try ContainerSink(
                         path: output, format: format, overwrite: overwrite, stream: description,
-                        metadata: stream.metadata, captureClock: stream.metadata.start.map(RecordedTime.init),
-                        interruption: interruption, isFinished: true))
+                        metadata: metadata, captureClock: metadata.start.map(RecordedTime.init),
+                        cancellation: cancellation, isFinished: true))
             }
         }
     }

@@ -10,6 +10,8 @@ struct StreamSurvey {
     private(set) var undecodableCount = 0
     /// Pictures after it that are left out because of damage.
     private(set) var damagedCount = 0
+    /// The capture time of the first picture, if each picture of a raw stream states one.
+    let captureStart: WallTime?
     /// The stream as described by the first IDR picture's parameter sets, with its
     /// actual reordering and its sound.
     let description: StreamDescription
@@ -22,6 +24,7 @@ struct StreamSurvey {
         var meter = ReorderingMeter()
         var (pictureCount, undecodableCount, damagedCount) = (0, 0, 0)
         var (sound, origin) = (SoundSurvey(range), Duration?.none)
+        var (captureStart, capturedCount) = (WallTime?.none, 0)
         try stream.forEach { (piece) throws(RemuxError) in
             switch piece {
             case .undecodable: undecodableCount += 1
@@ -34,6 +37,10 @@ struct StreamSurvey {
                 guard let unit = picture.unit else { return damagedCount += 1 }
                 if pictureCount == 0 { parameterSets.insert(leadingSetsOf: unit) }
                 pictureCount += 1
+                if !stream.hasTimes, let time = picture.captureTime {
+                    captureStart = min(captureStart ?? time, time)
+                    capturedCount += 1
+                }
             }
         }
         guard var description = StreamDescription(parameterSets, reordering: meter.reordering) else {
@@ -45,6 +52,7 @@ struct StreamSurvey {
         }
         (self.pictureCount, self.undecodableCount) = (pictureCount, undecodableCount)
         self.damagedCount = damagedCount
+        self.captureStart = capturedCount == pictureCount ? captureStart : nil
         description.sound = sound.description
         (self.description, soundRemark) = (description, sound.remark)
     }
@@ -103,7 +111,7 @@ struct SoundSurvey {
         }
         if changesInJoin {
             return "left out: sound of recordings after the first that has another format; "
-                + "to keep it, remux each recording by itself"
+                + "to keep it, remux each recording separately"
         }
         return change.map { time in
             // Rounded up: the suggested `--from` must not precede the change.

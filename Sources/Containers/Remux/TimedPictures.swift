@@ -7,6 +7,8 @@ struct TimedPictures {
     let stream: any PictureStream
     /// Nil for pictures that have times of their own, or come at a constant rate.
     let timestamps: TimestampFile?
+    /// The zero of the capture times in the pictures; nil if others count.
+    let captureStart: WallTime?
     let description: StreamDescription
     /// The number of pictures before the first that can be decoded, which have times in the file.
     let undecodableCount: Int
@@ -23,6 +25,9 @@ struct TimedPictures {
     ) throws(RemuxError) {
         var queue = PictureQueue(reordering: description.reordering)
         var index = 0
+        var timeline = captureStart.map {
+            CaptureTimeline(start: $0, frameDuration: description.frameDuration)
+        }
         func deliver() throws(RemuxError) {
             while let next = queue.next() {
                 try body(next, index)
@@ -34,7 +39,9 @@ struct TimedPictures {
             switch piece {
             case .undecodable: return
             case .sound(let packet): return try sound(packet)
-            case .picture(let picture): try queue.append(picture, time: time)
+            case .picture(var picture):
+                if let time = timeline?.time(of: picture.captureTime) { picture.time = time }
+                try queue.append(picture, time: time)
             }
             try deliver()
             guard !queue.isOverfull else { throw malformed("pictures are reordered too far") }
@@ -81,6 +88,37 @@ struct TimedPictures {
 
     private func malformed(_ problem: String) -> RemuxError {
         .input(InputError(.malformed(problem), input: stream.path))
+    }
+}
+
+// MARK: - Capture times
+
+/// The time line of pictures that state when they were captured.
+///
+/// A wall clock may be set while a recording goes on: at such a step the time line goes on by one frame.
+struct CaptureTimeline {
+    /// The capture time at zero.
+    private var start: WallTime
+    private let frameDuration: Duration
+    private var latest: Duration?
+
+    /// Steps beyond these show that the clock was set. Reordered pictures step back a little, and cameras may be away
+    /// for long.
+    private static let plausibleSteps = Duration.seconds(-1)...Duration.seconds(86_400)
+
+    init(start: WallTime, frameDuration: Duration) {
+        (self.start, self.frameDuration) = (start, frameDuration)
+    }
+
+    /// The time of the next picture in decoding order; one that states no capture time follows the previous one.
+    mutating func time(of captured: WallTime?) -> Duration {
+        var time = captured.map { $0 - start }
+        if let latest, !(time.map { Self.plausibleSteps.contains($0 - latest) } ?? false) {
+            time = latest + frameDuration
+            if let captured { start = captured - (latest + frameDuration) }
+        }
+        latest = time ?? .zero
+        return time ?? .zero
     }
 }
 

@@ -184,6 +184,9 @@ package struct PacketClock {
     /// The nominal duration of a picture in ticks.
     var frameTicks: Int64 { presentation.frameTicks }
 
+    /// Continues with another nominal time from picture to picture.
+    mutating func change(frameDuration: Duration) { presentation.change(frameDuration: frameDuration) }
+
     /// The presentation time of a capture time on the pictures' clock, for example of sound; nil before the
     /// first picture.
     func time(at timestamp: Instant) -> Duration? { presentation.recordingTime(at: timestamp) }

@@ -139,13 +139,13 @@ public final class TimestampFileSink: AccessUnitSink {
     /// Opens `path` as `FileSink` does.
     /// - Parameters:
     ///   - stream: the stream that the times belong to.
-    ///   - interruption: ends a wait for a pipe's reader.
+    ///   - cancellation: ends a wait for a pipe's reader.
     public init(
-        path: String, overwrite: Bool, stream: StreamDescription, interruption: Interruption,
+        path: String, overwrite: Bool, stream: StreamDescription, cancellation: CancellationFlag,
         synchronizer: DiskSynchronizer? = nil
     ) throws(OutputError) {
         file = try OutputFile(
-            path: path, overwrite: overwrite, interruption: interruption, synchronizer: synchronizer)
+            path: path, overwrite: overwrite, cancellation: cancellation, synchronizer: synchronizer)
         clock = PresentationClock(ticksPerSecond: 1_000_000_000, frameDuration: stream.frameDuration)
         order = PresentationOrder(reordering: stream.reordering)
         takesSound = stream.sound != nil
@@ -181,6 +181,8 @@ public final class TimestampFileSink: AccessUnitSink {
         while let next = order.removeFirst() { try writeLine(next) }
         try file.close()
     }
+
+    public func discard() { file.discard() }
 
     private func writeLine(_ nanoseconds: Int64, prefix: String = "") throws(OutputError) {
         line.removeAll(keepingCapacity: true)

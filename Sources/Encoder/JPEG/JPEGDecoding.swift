@@ -195,10 +195,10 @@ final class JPEGRecord: Sendable {
     }
 
     /// Records that an encoder failed. If its GPU also decoded JPEG, decoding may have been the cause, and
-    /// the next encoder is opened without it. Each encoder of a session may blame the decoding.
+    /// the next encoder is opened without it. Each encoder of a session may cause that.
     /// - Returns: whether the GPU decoded JPEG in this session.
-    func blame(by session: InputSession) -> Bool {
-        guard session.mayBeBlamed else { return false }
+    func disable(for session: InputSession) -> Bool {
+        guard session.mayBeCause else { return false }
         let reason = "the encoder failed while its GPU decoded JPEG as well"
         state.withLock { state in
             state.obstacles[session.node] = reason
@@ -220,7 +220,7 @@ public struct JPEGOutcome: Sendable, Hashable {
 }
 
 /// The decoder of a camera's Motion JPEG.
-public enum JPEGWay: String, Sendable, Hashable, CaseIterable {
+public enum JPEGMode: String, Sendable, Hashable, CaseIterable {
     /// The GPU if its pictures are correct, otherwise the processor.
     case auto
     /// The GPU; an error if it cannot decode.
@@ -374,6 +374,7 @@ extension PictureTreatment.Converters {
     /// Why a GPU cannot decode these pictures instead of the processor; nil if it can. A GPU only
     /// decodes, without any treatment.
     var obstacleToJPEG: String? {
+        if hidesParts { return "--privacy is drawn by the processor" }
         if drawsText { return "--overlay is drawn by the processor" }
         if !framing.isPlain { return "\(framing) is done by the processor" }
         if makesThumbnails { return "--on-motion looks at what the processor decodes" }

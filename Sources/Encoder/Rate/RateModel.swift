@@ -1,3 +1,4 @@
+import CamPlatform
 import Bitstream
 
 /// The limits that a rate control promises, and the bucket that enforces them.
@@ -9,7 +10,9 @@ struct RateModel: Sendable, Hashable {
     /// Nil if quality alone decides.
     let bucket: LeakyBucket?
     /// The bucket passed to the encoder; smaller than `bucket` for encoders that overrun their buffer.
-    let encoderBucket: LeakyBucket?
+    private(set) var encoderBucket: LeakyBucket?
+    /// The part of each rate that messages besides the encoder's output take, in bits a second.
+    private(set) var messageRate = 0.0
     let promise: RatePromise
     /// Why noise exceeds the maximum, and which maximum would hold; nil if the maximum holds for any content.
     let shortfall: String?
@@ -60,6 +63,15 @@ struct RateModel: Sendable, Hashable {
             ? Self.explain(control, window, noise, enough: Self.lowestRate(where: isEnough)) : nil
     }
 
+    /// The model whose encoder leaves a part of each rate, at most half, to messages that are added to its output.
+    func leavingRoom(forMessages rate: Double) -> RateModel {
+        guard let bucket, let encoderBucket else { return self }
+        var model = self
+        model.messageRate = min(rate, bucket.rate / 2)
+        model.encoderBucket = LeakyBucket(rate: bucket.rate - model.messageRate, size: encoderBucket.size)
+        return model
+    }
+
     /// The lowest sufficient rate, to a thousandth; nil if no allowed rate suffices.
     private static func lowestRate(where isEnough: (Int) -> Bool) -> BitRate? {
         var (low, high) = (0, 2_000_000_000)
@@ -97,16 +109,12 @@ struct RateModel: Sendable, Hashable {
         let isCrowded = noise.isCrowded(maximum: Double(control.maximumBitRate ?? 0), window: window)
         let option = isConstant ? "--bitrate" : "--max-bitrate"
         let limit = BitRate(control.bitRate.flatMap { isConstant ? $0 : nil } ?? control.maximumBitRate ?? 0)
-        return "noise may take \(decimal(window)) s "
+        return "noise may take \(Quantity.decimal(window, 3)) s "
             + (isConstant ? "more than 10 % above \(limit)" : "above --max-bitrate \(limit)")
             + ", because a keyframe takes up to \(Int(noise.keyframe / 1000)) kbit"
             + (isCrowded ? " and a window has \(noise.keyframes(in: window)); " : "; ")
             + "use " + (enough.map { "\(option) \($0.argument) or more, or " } ?? "")
             + "a longer \(isCrowded ? "--keyframe-interval" : "--rate-window")"
-    }
-
-    private static func decimal(_ value: Double) -> String {
-        value == value.rounded() ? "\(Int(value))" : "\((value * 1000).rounded() / 1000)"
     }
 }
 

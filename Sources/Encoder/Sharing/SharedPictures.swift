@@ -31,7 +31,7 @@ final class SharedPictures {
     ///   - session: identifies the encoders in the record.
     ///   - conversion: an open conversion of the format on this connection, or nil.
     init(
-        of format: PictureFormat, on connection: VADisplayConnection, way: ZeroCopyWay,
+        of format: PictureFormat, on connection: VADisplayConnection, way: ZeroCopyMode,
         record: SharingRecord, session: InputSession, conversion: SharedConversion?
     ) {
         (self.connection, self.format, self.conversion) = (connection, format, conversion)

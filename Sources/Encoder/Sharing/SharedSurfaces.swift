@@ -14,7 +14,7 @@ public final class SharedSurfaces: SharedMemorySource, @unchecked Sendable {
     let record = SharingRecord()
     private let nodes: @Sendable () -> [String]
     private let codecs: [Codec]
-    private let way: ZeroCopyWay
+    private let way: ZeroCopyMode
     private let monitor = Monitor()
     private var start = Start.due
     private var usable: VADisplayConnection?

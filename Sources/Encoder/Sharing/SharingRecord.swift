@@ -91,10 +91,10 @@ final class SharingRecord: Sendable {
 
     /// Records that an encoder failed. If the encoder read the camera's memory, that may have been the cause,
     /// and the next encoder gets copies. Shared memory that breaks one codec's encoder breaks the others,
-    /// too, so each encoder of a session may blame it.
+    /// too, so each encoder of a session may cause that.
     /// - Returns: whether the encoder read the camera's memory.
-    func blame(by session: InputSession) -> Bool {
-        guard session.mayBeBlamed else { return false }
+    func disable(for session: InputSession) -> Bool {
+        guard session.mayBeCause else { return false }
         let reason = "the encoder failed while it read the camera's memory"
         state.withLock { state in
             state.obstacles[session.node] = reason
@@ -132,7 +132,7 @@ public struct SharingOutcome: Sendable, Hashable {
 ///
 /// Used by the encode thread.
 final class SharingVerdict {
-    private let way: ZeroCopyWay
+    private let way: ZeroCopyMode
     private let record: SharingRecord
     private let session: InputSession
     /// The camera's buffers; a reopened camera has others.
@@ -147,7 +147,7 @@ final class SharingVerdict {
     private enum State { case open, shared, copied }
 
     /// - Parameter session: identifies the encoders in the record.
-    init(_ way: ZeroCopyWay, _ record: SharingRecord, _ session: InputSession) {
+    init(_ way: ZeroCopyMode, _ record: SharingRecord, _ session: InputSession) {
         (self.way, self.record, self.session) = (way, record, session)
     }
 
@@ -208,7 +208,7 @@ final class SharingVerdict {
 }
 
 /// Whether a GPU reads the camera's pictures without a copy.
-public enum ZeroCopyWay: String, Sendable, Hashable, CaseIterable {
+public enum ZeroCopyMode: String, Sendable, Hashable, CaseIterable {
     /// Without a copy if the GPU reads the pictures correctly.
     case auto
     /// Without a copy; an error if that fails.
@@ -231,6 +231,7 @@ extension PictureTreatment.Converters {
         if !source.isShareable {
             return "a GPU reads only NV12, YUYV and UYVY of even size, and this is \(source.pixelFormat)"
         }
+        if hidesParts { return "--privacy is drawn into a copy" }
         if drawsText { return "--overlay is drawn into a copy" }
         if !framing.isPlain { return "\(framing) makes a copy" }
         if makesThumbnails { return "--on-motion looks at a copy" }

@@ -32,9 +32,9 @@ struct StatisticsMeter {
         let bits = Double(statistics.totals.bytes - bytesAtStart) * 8
         items =
             [
-                "\(Self.decimal(Double(pictureCount) / seconds)) fps",
-                "\(Self.decimal(bits / seconds / 1e6)) Mbit/s",
-            ] + (isLive ? ["\(Self.decimal(Double(longestDelay.inNanoseconds) / 1e6)) ms"] : [])
+                "\(Quantity.tenths(Double(pictureCount) / seconds)) fps",
+                "\(Quantity.tenths(bits / seconds / 1e6)) Mbit/s",
+            ] + (isLive ? ["\(Quantity.tenths(Double(longestDelay.inNanoseconds) / 1e6)) ms"] : [])
             + [
                 "late \(statistics.lateCount)", "skipped \(statistics.totals.skipped)",
                 "lost \(statistics.totals.losses)", "frozen \(statistics.totals.missing)",
@@ -51,12 +51,6 @@ struct StatisticsMeter {
                 lines.append(item)
             }
         }
-    }
-
-    /// Formats a number with one decimal place.
-    private static func decimal(_ value: Double) -> String {
-        let tenths = Int(max(0, min(value, 1e9)) * 10 + 0.5)
-        return "\(tenths / 10).\(tenths % 10)"
     }
 }
 

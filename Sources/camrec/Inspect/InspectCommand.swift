@@ -9,7 +9,7 @@ import Containers
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Describes an H.264 or H.265 recording, and reports what is wrong in it.",
+        abstract: "Describes an H.264 or H.265 recording, and reports its errors.",
         usage: """
             camrec inspect [--nal] [--headers] [--json] [--html <FILE>] [<options>] <FILE|->
             camrec inspect --check <FILE|->
@@ -35,7 +35,7 @@ struct InspectCommand: ParsableCommand {
 
             Standard input is read as it arrives. Ctrl-C ends reading and prints the report so far.
 
-            Exit codes: 0 done; 1 --check found a violation; 64 usage; 65 not a stream, or it is cut off; \
+            Exit codes: 0 done; 1 --check found a violation; 64 usage; 65 not a stream, damaged or cut off; \
             66 no such file; 73 cannot create a file; 74 read or write failed; 77 no permission to read.
             """)
 
@@ -61,6 +61,11 @@ struct InspectCommand: ParsableCommand {
         }
         if conversion.avcc != nil, conversion.annexb != nil {
             throw ValidationError("--avcc and --annexb exclude each other; use only one")
+        }
+        if let container = conversion.annexb.flatMap({ ContainerFormat(path: $0) }) {
+            throw ValidationError(
+                "--annexb writes the raw stream; name it .h264 or .h265, and 'camrec remux' makes .\(container.rawValue) of it"
+            )
         }
     }
 
@@ -185,6 +190,8 @@ struct InspectSession {
         case output(OutputError)
         /// The input is not a stream, or ends in the middle of it.
         case badInput(String)
+        /// A file's name implies another codec than the stream's.
+        case misnamed(String)
         /// The stream cannot be written in the requested form; the files are removed.
         case unconvertible(String)
         /// `--check` found a problem.
@@ -203,6 +210,7 @@ struct InspectSession {
             case .input(let failure): return fail(failure.message, failure.status)
             case .output(let failure):
                 return fail(failure.description, failure.isCreation ? .cannotCreate : .inputOutput)
+            case .misnamed(let message): return fail(message, .usage)
             case .unconvertible(let message): return fail("\(command.input): \(message)", .badInput)
             case .badInput(let message): return fail(message, .badInput)
             case .violation(let message): return fail("\(command.input): \(message)", .violation)
@@ -226,6 +234,7 @@ struct InspectSession {
         switch try head.recognize(input, buffer) {
         case .container: try inspectContainer(input, files)
         case .raw(let codec, let framing):
+            try checkNames(for: codec)
             var run = InspectionRun(
                 command.report, name: input.name, codec: codec, framing: framing, files: files,
                 unitByteLimit: Self.unitByteLimit)
@@ -247,8 +256,9 @@ struct InspectSession {
         do throws(InputError) {
             reader = try ContainerReader(
                 descriptor: input.descriptor, name: input.name, takesSound: true,
-                interruption: signals.interruption)
+                cancellation: signals.cancellation)
         } catch { throw Failure(error) }
+        try checkNames(for: reader.codec)
         var run = InspectionRun(
             command.report, name: input.name, codec: reader.codec, framing: .annexB, files: files,
             unitByteLimit: Self.unitByteLimit)
@@ -267,6 +277,14 @@ struct InspectSession {
             }
         }
         try run.finish()
+    }
+
+    /// Refuses to write a stream into a file that is named for another codec.
+    private func checkNames(for codec: Codec) throws(Failure) {
+        guard let path = command.conversion.annexb, let named = Codec(fileName: path), named != codec else {
+            return
+        }
+        throw .misnamed(RemuxError.otherCodec(output: path, is: codec).description)
     }
 
     /// - Returns: nil at the end, or if the user interrupts.
@@ -293,7 +311,7 @@ struct InspectSession {
 
     private func open() throws(Failure) -> StreamInput {
         do throws(StreamInput.Failure) {
-            return try StreamInput(path: command.input, interruption: signals.interruption)
+            return try StreamInput(path: command.input, cancellation: signals.cancellation)
         } catch {
             throw .input(error)
         }

@@ -20,6 +20,8 @@ struct InspectionRun {
     /// Whether an unchecked access unit delimiter began the next unit's access unit.
     private var followsDelimiter = false
     private var byteCount = 0
+    /// The first damage of the container, with its place; nil if there is none.
+    private var damage: String?
     /// The stream's container.
     var container: Inspection.Container?
 
@@ -56,11 +58,15 @@ struct InspectionRun {
     mutating func take(
         _ packet: ContainerReader.Packet, _ bytes: RawSpan
     ) throws(InspectSession.Failure) {
-        container?.note(
-            time: packet.isPicture ? packet.time : nil, isHidden: packet.isHidden,
-            isKeyframe: packet.isKeyframe, byteCount: bytes.byteCount)
+        if packet.isPicture {
+            container?.note(
+                time: packet.time, isHidden: packet.isHidden, isKeyframe: packet.isKeyframe,
+                byteCount: bytes.byteCount)
+        }
         if let problem = packet.problem {
-            if shape != nil { throw .violation("offset \(byteCount): \(problem)") }
+            let place = "\(name): offset \(byteCount): \(problem)"
+            if shape != nil { throw .badInput(place) }
+            damage = damage ?? place
             inspector.note(problem, at: byteCount)
         }
         try take(bytes)
@@ -87,6 +93,8 @@ struct InspectionRun {
         let failure = isEmpty ? "offset \(byteCount): the stream ends without a picture" : nil
         try conclude(failure: failure)
         if let failure { throw .badInput("\(name): \(failure)") }
+        // The report has all that can be read, but a script must not take the file for whole.
+        if let damage { throw .badInput(damage) }
     }
 
     private mutating func parse(_ bytes: RawSpan, isLast: Bool) throws(InspectSession.Failure) {
@@ -104,8 +112,8 @@ struct InspectionRun {
         _ piece: NALUnitSource.Piece, _ nalUnit: RawSpan
     ) throws(InspectSession.Failure) {
         if let problem = piece.problem {
-            if shape != nil { try check(piece, nalUnit, beginsAccessUnit: false) }
             if problem.isFatal { throw .badInput(problem.description) }
+            if shape != nil { try check(piece, nalUnit, beginsAccessUnit: false) }
             return inspector.note(problem.message, at: problem.offset)
         }
         let record = inspector.inspect(nalUnit, at: piece.place)
@@ -148,7 +156,9 @@ struct InspectionRun {
         guard let shape, shape.accessUnitCount > 0 else {
             throw .badInput("\(name): offset \(byteCount): the stream ends without a picture")
         }
-        output.add("ok: \(shape.accessUnitCount) access units, \(shape.idrCount) IDR pictures")
+        output.add(
+            "ok: \(Quantity.count(shape.accessUnitCount, "access unit")), \(Quantity.count(shape.idrCount, "IDR picture"))"
+        )
         try output.flush()
     }
 

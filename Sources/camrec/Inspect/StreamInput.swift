@@ -11,8 +11,8 @@ final class StreamInput {
     let descriptor: Int32
     private let isPipe: Bool
     private let length: FileLength
-    private let interruption: Interruption
-    /// The end of reading after an interruption, on CLOCK_MONOTONIC; nil before one.
+    private let cancellation: CancellationFlag
+    /// The end of reading after a cancellation, on CLOCK_MONOTONIC; nil before one.
     private var deadline: Instant?
 
     /// How long a pipe's writer, which Ctrl-C also reaches, has to write the rest.
@@ -25,8 +25,8 @@ final class StreamInput {
     }
 
     /// Opens a file, or standard input for `-`.
-    init(path: String, interruption: Interruption) throws(Failure) {
-        self.interruption = interruption
+    init(path: String, cancellation: CancellationFlag) throws(Failure) {
+        self.cancellation = cancellation
         if path == FileSink.standardOutput {
             name = "standard input"
             descriptor = STDIN_FILENO
@@ -74,12 +74,12 @@ final class StreamInput {
 
     /// - Returns: false if reading should end.
     private func waitForBytes() -> Bool {
-        guard isPipe else { return !interruption.isRaised }
+        guard isPipe else { return !cancellation.isRaised }
         if deadline == nil {
-            guard interruption.wait(for: descriptor) == .interrupted else { return true }
+            guard cancellation.wait(for: descriptor) == .interrupted else { return true }
             deadline = .now + Self.patience
         }
-        return Wake.wait(for: descriptor, unless: nil, until: deadline) == .ready
+        return WaitResult.wait(for: descriptor, unless: nil, until: deadline) == .ready
     }
 
     private static func openFailure(_ path: String, _ code: Int32) -> Failure {
@@ -90,6 +90,9 @@ final class StreamInput {
                 message: InputError(.notOpened(errno: ENOENT), input: path).description, status: .noInput)
         case EACCES, EPERM:
             Failure(message: "\(path): \(cause); check the file's permissions", status: .noPermission)
+        case EMFILE, ENFILE:
+            Failure(
+                message: InputError(.notOpened(errno: code), input: path).description, status: .inputOutput)
         default: Failure(message: "cannot open \(path): \(cause)", status: .noInput)
         }
     }

@@ -3,6 +3,7 @@ import CamNetworking
 import CamCommandLine
 import CamPlatform
 import CamDelivery
+import CamRecorder
 import Containers
 
 /// Options for watching and controlling a recording.
@@ -30,7 +31,7 @@ struct LiveArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Maximum number of --listen clients per address, except this machine's. Default: half of --max-clients.",
+            "Maximum number of --listen clients per address, except of this machine. Default: half of --max-clients.",
             valueName: "N"), transform: PlainValue.number(1...1000))
     var maxClientsPerAddress: Int?
 
@@ -47,9 +48,18 @@ struct LiveArguments: ParsableArguments {
         transform: ClientTimeout.read)
     var clientTimeout: ClientTimeout?
 
+    @Flag(help: "Turn the camera on when the first --listen client connects, and off when the last has left.")
+    var onDemand = false
+
     @Option(
         help: ArgumentHelp(
-            "Certificates (PEM) to trust for rtsps://: the server's own, or its issuer's. Default: the system's.",
+            "How long --on-demand keeps the camera on for nobody: up to 24h. Default: 10s.",
+            valueName: "TIME"), transform: TimeSpan.reader(0.0...86400, "at most 24h"))
+    var linger: TimeSpan?
+
+    @Option(
+        help: ArgumentHelp(
+            "Certificates (PEM) to trust for rtsps://: of the server, or of its issuer. Default: those of the system.",
             valueName: "FILE"), completion: .file(),
         transform: PlainValue.text("expected a file's name"))
     var caFile: String?
@@ -65,6 +75,11 @@ struct LiveArguments: ParsableArguments {
         if let place, let complaint = place.complaint {
             throw ValidationError("--listen cannot be '\(place)': \(complaint)")
         }
+    }
+
+    /// Whether the camera is wanted; nil if it always is.
+    var demand: CameraDemand? {
+        onDemand ? CameraDemand(linger: linger?.duration ?? .seconds(10)) : nil
     }
 
     /// The options for receivers, except settings that depend on the stream.
@@ -143,9 +158,10 @@ struct ListeningPlace: ExpressibleByArgument, CustomStringConvertible {
 
     /// Why the value is not a valid address; nil if it is.
     var complaint: String? {
-        // A settings file may hold a flag's value, which would be taken for a host name.
-        let flagValues = ["yes", "no", "true", "false", "on", "off"]
-        guard address == nil || flagValues.contains(description.lowercased()) else { return nil }
+        // A settings file may hold a flag's value, which would be taken for a host name, as would a port like 0x50.
+        let word = description.lowercased()
+        let isNoHost = ["yes", "no", "true", "false", "on", "off"].contains(word) || word.hasPrefix("0x")
+        guard address == nil || isNoHost else { return nil }
         return ListeningAddress.complaint(about: description) ?? Self.requirement
     }
 }

@@ -12,6 +12,8 @@ struct LiveOutput {
     let arguments: LiveArguments
     let console: Console
     let control: RecordingControl
+    /// Whether the camera is wanted; nil if it always is.
+    let demand: CameraDemand?
     /// The first descriptor that clients must not use.
     let descriptorEnd: Int
 
@@ -32,6 +34,7 @@ struct LiveOutput {
                 requestKeyframe: requestKeyframe,
                 report: { [console] event in console.inform("\(event)") })
             announce(sink)
+            if let demand { sink.receivers.whenPresenceChanges { demand.note(watchers: $0) } }
             return sink
         case .connecting(let address):
             let outages = OutageNotice(console: console, output: "\(OutputChoice.scheme)://\(address)")

@@ -22,13 +22,13 @@ struct EncoderOptions: ParsableArguments {
     var upload: UploadMethod = .auto
 
     @Option(help: "What decodes a camera's Motion JPEG; auto is the GPU if it does that correctly.")
-    var jpeg: JPEGWay = .auto
+    var jpeg: JPEGMode = .auto
 
     @Option(
         help:
             "Whether the GPU reads a camera's NV12, YUYV or UYVY without a copy; auto if it does so correctly."
     )
-    var zeroCopy: ZeroCopyWay = .auto
+    var zeroCopy: ZeroCopyMode = .auto
 
     var request: EncoderRequest {
         var request = EncoderRequest()
@@ -101,7 +101,7 @@ struct StreamOptions: ParsableArguments {
     var keyframeInterval: KeyframeDistance?
 
     @Option(help: "Profile; H.265 has only main. Default: the encoder's best.")
-    var profile: EncoderConfiguration.Profile?
+    var profile: CompressionProperties.Profile?
 
     @Option(
         help: ArgumentHelp("Level: 4.1. Default: the lowest that fits.", valueName: "LEVEL|auto"),
@@ -109,7 +109,7 @@ struct StreamOptions: ParsableArguments {
     var level: Automatic<Level> = .auto
 
     @Option(help: "H.264 entropy coding. Default: CABAC if the profile has it.")
-    var entropy: EncoderConfiguration.EntropyMode?
+    var entropy: CompressionProperties.EntropyMode?
 
     @Option(
         help: ArgumentHelp(
@@ -127,16 +127,16 @@ struct StreamOptions: ParsableArguments {
         help:
             "realtime: each frame at once. throughput: libx264 and libx265 use all processors, up to two seconds later. quality: better pictures, later. auto: throughput if all outputs are files, else realtime; also with --ring."
     )
-    var latency: Automatic<EncoderConfiguration.Latency> = .auto
+    var latency: Automatic<CompressionProperties.Latency> = .auto
 
     @Option(
-        help: ArgumentHelp("Colour range: limited or full. Default: the camera's.", valueName: "RANGE"),
+        help: ArgumentHelp("Color range: limited or full. Default: as the camera.", valueName: "RANGE"),
         completion: .list(ColorEncoding.Range.allCases.map(\.rawValue)), transform: ColorEncoding.Range.read)
     var colorRange: ColorEncoding.Range?
 
     @Option(
         help: ArgumentHelp(
-            "Colour matrix: bt601, bt709 or bt2020. Default: the camera's.", valueName: "MATRIX"))
+            "Color matrix: bt601, bt709 or bt2020. Default: as the camera.", valueName: "MATRIX"))
     var colorMatrix: MatrixName?
 
     @Option(
@@ -144,11 +144,16 @@ struct StreamOptions: ParsableArguments {
         transform: PlainValue.number(1...32))
     var slices = 1
 
+    @Flag(
+        help: "Put each picture's capture time into the stream (MISB ST 0604): a raw stream then has a clock."
+    )
+    var stamp = false
+
     /// Returns each codec's configuration. With several codecs, options of only one are left out of the others.
     /// - Parameter areAwaited: whether a receiver may be waiting for the frames.
     func configurations(
         _ codecs: [Codec], rate: RateOptions, areAwaited: Bool
-    ) -> [EncoderConfiguration] {
+    ) -> [CompressionProperties] {
         codecs.map { codec in
             var configuration = configuration(codec, rate: rate, isAwaited: areAwaited)
             guard codecs.count > 1 else { return configuration }
@@ -158,8 +163,8 @@ struct StreamOptions: ParsableArguments {
         }
     }
 
-    private func configuration(_ codec: Codec, rate: RateOptions, isAwaited: Bool) -> EncoderConfiguration {
-        var configuration = EncoderConfiguration()
+    private func configuration(_ codec: Codec, rate: RateOptions, isAwaited: Bool) -> CompressionProperties {
+        var configuration = CompressionProperties()
         configuration.codec = codec
         configuration.profile = profile
         configuration.level = level.value
@@ -170,6 +175,7 @@ struct StreamOptions: ParsableArguments {
         configuration.maximumFrameDelay = maxFrameDelay
         configuration.latency = latency.value ?? (isAwaited ? .realtime : .throughput)
         configuration.slices = slices
+        configuration.statesCaptureTime = stamp
         configuration.colorRange = colorRange
         configuration.colorMatrix = colorMatrix?.matrix
         return configuration
@@ -187,16 +193,19 @@ extension Level: ExplainedArgument {
 
 extension Codec: ExplainedArgument {
     public static let requirement = "expected h264, or hevc for H.265"
+
+    /// The name of a case, or `h265`.
+    public init?(argument: String) { self.init(name: argument) }
 }
 
 extension EncoderRequest.Preference: ExpressibleByArgument {}
 extension EncoderRequest.LowPower: ExpressibleByArgument {}
 extension UploadMethod: ExpressibleByArgument {}
-extension JPEGWay: ExpressibleByArgument {}
-extension ZeroCopyWay: ExpressibleByArgument {}
-extension EncoderConfiguration.Profile: ExpressibleByArgument {}
-extension EncoderConfiguration.EntropyMode: ExpressibleByArgument {}
-extension EncoderConfiguration.Latency: ExpressibleByArgument {}
+extension JPEGMode: ExpressibleByArgument {}
+extension ZeroCopyMode: ExpressibleByArgument {}
+extension CompressionProperties.Profile: ExpressibleByArgument {}
+extension CompressionProperties.EntropyMode: ExpressibleByArgument {}
+extension CompressionProperties.Latency: ExpressibleByArgument {}
 extension RateControl.Mode: ExpressibleByArgument {}
 
 extension ColorEncoding.Range: ExplainedArgument {

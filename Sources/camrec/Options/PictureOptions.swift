@@ -13,7 +13,8 @@ struct PictureOptions: ParsableArguments {
     var crop: CropRectangle?
 
     @Option(
-        help: ArgumentHelp("Turn the picture clockwise by 90, 180 or 270 degrees.", valueName: "DEGREES"),
+        help: ArgumentHelp(
+            "Turn the picture clockwise by 90, 180 or 270 degrees.", valueName: "DEGREES"),
         completion: .list(Rotation.allCases.map { "\($0.rawValue)" }), transform: Rotation.read)
     var rotate: Rotation?
 
@@ -46,7 +47,7 @@ struct PictureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What is behind the text: a dark or light box, or none but an outline. Default: dark.",
+            "Background of the text: a dark or light box, or none, with an outline. Default: dark.",
             valueName: "BOX"))
     var overlayBox: Overlay.Box?
 
@@ -72,9 +73,14 @@ struct PictureOptions: ParsableArguments {
     }
 
     /// The treatment of a camera's pictures.
-    /// - Parameter isUTC: whether the text has UTC instead of local time.
-    func treatment(camera: String, isUTC: Bool, leavesThumbnails: Bool) -> PictureTreatment {
+    /// - Parameters:
+    ///   - privacy: the parts to hide; nil for none.
+    ///   - isUTC: whether the text has UTC instead of local time.
+    func treatment(
+        hiding privacy: PrivacyMask?, camera: String, isUTC: Bool, leavesThumbnails: Bool
+    ) -> PictureTreatment {
         var treatment = PictureTreatment()
+        treatment.privacy = privacy
         treatment.framing = framing
         treatment.leavesThumbnails = leavesThumbnails
         guard let overlay else { return treatment }
@@ -114,7 +120,7 @@ extension Rotation: ExplainedArgument {
     public static let requirement = "expected 90, 180 or 270"
 
     public init?(argument: String) {
-        guard let degrees = Int(argument) else { return nil }
+        guard argument.first != "+", let degrees = Int(argument) else { return nil }
         self.init(rawValue: degrees)
     }
 }

@@ -109,10 +109,13 @@ struct SegmentLength: ExplainedArgument {
         "expected a time (100ms to 2777h), a size (4096B to 1000T) or frames, as in 10m, 500M or 1000f"
 
     let length: SegmentSchedule.Length
+    /// The value, if it is a number that could be meant as frames; it is taken as seconds.
+    private(set) var bareNumber: String?
 
     init(_ length: SegmentSchedule.Length) { self.length = length }
 
     init?(argument: String) {
+        if Double(argument) != nil { bareNumber = argument }
         if argument.hasSuffix("f"), let frames = Int(argument.dropLast()) {
             guard (1...1_000_000_000).contains(frames) else { return nil }
             length = .frames(frames)
@@ -143,11 +146,10 @@ struct SegmentLimit: ExplainedArgument {
         } else if let bytes = ByteCount(argument: argument) {
             retention.bytes = bytes.value
         } else {
-            let (number, unit) = argument.splitUnit()
-            let time =
-                unit == "d" ? number.map { TimeSpan(seconds: $0 * 86400) } : TimeSpan(argument: argument)
-            guard let time, (1...1e10).contains(time.seconds) else { return nil }
-            retention.age = .seconds(time.seconds)
+            guard let seconds = TimeSpan.seconds(of: argument), (1...1e10).contains(seconds) else {
+                return nil
+            }
+            retention.age = .seconds(seconds)
         }
         self.retention = retention
     }
@@ -204,7 +206,7 @@ struct ByteCount: ExpressibleByArgument {
 struct MotionOptions: ParsableArguments {
     @Flag(
         help:
-            "With --ring, trigger by itself while something moves. Noise, flicker and changes of the light do not trigger."
+            "With --ring, trigger while something moves. Noise, flicker and changes of the light do not trigger."
     )
     var onMotion = false
 

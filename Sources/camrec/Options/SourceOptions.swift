@@ -174,8 +174,16 @@ struct SoundOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Bits a second of sound, 16k to 512k. Default: for each channel 64k with aac, 48k with opus.",
-            valueName: "RATE"), transform: BitsPerSecond.read)
+            valueName: "RATE"), transform: soundBitRate)
     var audioBitrate: BitsPerSecond?
+
+    /// Reads a bit rate of sound: speech is not understood below these rates, and higher ones sound no better.
+    @Sendable private static func soundBitRate(_ text: String) throws -> BitsPerSecond {
+        guard let rate = BitsPerSecond(text), (16_000...512_000).contains(rate.value) else {
+            throw ValidationError("expected 16k to 512k bits a second, as in 96k")
+        }
+        return rate
+    }
 
     /// The name for no microphone.
     static let none = "none"

@@ -19,6 +19,14 @@ extension OptionRules {
         return nil
     }
 
+    /// Only cameras and the test picture have capture times.
+    static func stamp(_ command: RecordCommand) -> String? {
+        guard command.stream.stamp, !command.source.isCamera, command.source.device != TestSource.name else {
+            return nil
+        }
+        return "the pictures of a file have no capture times; leave out --stamp"
+    }
+
     /// A stream has one kind of rate control, with limits that fit it.
     static func rate(_ command: RecordCommand) -> String? {
         let rate = command.rate
@@ -91,10 +99,13 @@ extension OptionRules {
 
     /// The warning that belongs to `cameraCoding`.
     static func cameraCodingWarning(_ command: RecordCommand) -> String? {
-        guard isPassthrough(command),
-            command.stream.configurations([.h264], rate: command.rate, areAwaited: true)
-                != [EncoderConfiguration()]
-        else { return nil }
+        guard isPassthrough(command) else { return nil }
+        // Its pictures do get their capture times.
+        var unused = CompressionProperties()
+        unused.statesCaptureTime = command.stream.stamp
+        guard command.stream.configurations([.h264], rate: command.rate, areAwaited: true) != [unused] else {
+            return nil
+        }
         return
             "--format h264 uses the camera's own H.264: options for rate, quality and stream have no effect; "
             + "leave them out, or use another --format"
@@ -112,7 +123,7 @@ extension OptionRules {
         if let format = source.format, ![.nv12, .yuyv, .uyvy].contains(format) {
             return "--zero-copy on needs NV12, YUYV or UYVY; use --format nv12, or leave it out"
         }
-        let copying = command.picture.given.first ?? (command.motion.onMotion ? "--on-motion" : nil)
+        let copying = command.changesToPictures.first ?? (command.motion.onMotion ? "--on-motion" : nil)
         return copying.map { "\($0) needs a copy of each picture; leave it or --zero-copy on out" }
     }
 }

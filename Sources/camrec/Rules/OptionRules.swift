@@ -7,15 +7,17 @@ enum OptionRules {
     /// The rules that refuse a command, in reporting order: the first reason counts.
     static let refusals: [Rule] = [
         verbosity, standardOutput, softwareEncoder, control, rate, outputCount, serveOn, listenValue,
-        outputName, date, utc, segment, align, ring, motion, retention, source, cameraCoding, picture,
-        zeroCopy, clientLimit, addressLimit, client, publishing, timeLapse, sound, streamFormat, sync,
-        onSegment, rateWindow, coding,
+        outputName, date, utc, segment, bareSegment, align, ring, motion, retention, source, cameraCoding,
+        picture,
+        zeroCopy, onDemand, clientLimit, addressLimit, client, publishing, timeLapse, sound, streamFormat,
+        sync,
+        onSegment, onEvent, rateWindow, coding, stamp,
     ]
 
     /// The rules that warn of an option without effect, in reporting order.
     static let warnings: [Rule] = [
         outputNameWarning, pace, overwrite, cameraCodingWarning, addressLimitWarning, publishingWarning,
-        onSegmentWarning,
+        onSegmentWarning, onEventWarning,
     ]
 }
 

@@ -1,6 +1,7 @@
 import Bitstream
 import CamPlatform
 import CamRecorder
+import CamStorage
 import Containers
 
 extension OptionRules {
@@ -10,7 +11,7 @@ extension OptionRules {
     static func outputCount(_ command: RecordCommand) -> String? {
         let count = command.outputs.count
         if count == 0, command.live.listen == nil {
-            return "no OUTPUT is given, and no --listen; name a file, such as out.h264"
+            return "no OUTPUT is given, and no --listen; name a file, such as out.mkv"
         }
         return count > Self.mostOutputs
             ? "\(count) outputs, more than \(Self.mostOutputs); leave some out" : nil
@@ -18,27 +19,42 @@ extension OptionRules {
 
     /// Each OUTPUT names something that camrec can write, and none is named for another codec than `--codec` requests.
     ///
-    /// A settings file's names only get a warning: they worked before this rule, and an upgrade must not end a service.
+    /// If either is from a settings file, it is only a warning: such files worked before this rule, and an upgrade must
+    /// not end a service.
     static func outputName(_ command: RecordCommand) -> String? {
         let codec = command.stream.codec
         if let reason = command.outputs.lazy.compactMap({ OutputName($0).refusal(codec: codec) }).first {
             return reason
         }
-        return command.arguments.lazy.compactMap { text in
-            OutputName(text).misnamed(for: codec).map { named, codec in
-                "'\(text)' is a name for \(named), but --codec requests \(codec); rename it or leave out --codec"
-            }
-        }.first
+        guard !command.settings.namesCodec,
+            let (names, named, codec) = misnamed(command.arguments, for: codec)
+        else {
+            return nil
+        }
+        let quoted = names.map { "'\($0)'" }.joined(separator: ", ")
+        return names.count == 1
+            ? "\(quoted) is a name for \(named), but --codec requests \(codec); rename it or leave out --codec"
+            : "\(quoted) are names for \(named), but --codec requests \(codec); rename them or leave out --codec"
+    }
+
+    /// Returns the names that imply another codec than the requested one; nil if there are none. There are two
+    /// codecs, so all of these imply the same one.
+    private static func misnamed(
+        _ names: [String], for codec: Codec?
+    ) -> (names: [String], named: Codec, requested: Codec)? {
+        let misnamed = names.compactMap { name in OutputName(name).misnamed(for: codec).map { (name, $0) } }
+        return misnamed.first.map { (misnamed.map(\.0), $0.1.named, $0.1.requested) }
     }
 
     /// The warning that belongs to `outputName`.
     static func outputNameWarning(_ command: RecordCommand) -> String? {
-        guard command.arguments.isEmpty else { return nil }
-        return command.settingsOutputs.lazy.compactMap { text in
-            OutputName(text).misnamed(for: command.stream.codec).map { _, codec in
-                "\(text) receives \(codec), as --codec requires, which does not match its name; rename it"
-            }
-        }.first
+        guard command.arguments.isEmpty || command.settings.namesCodec,
+            let (names, _, codec) = misnamed(command.outputs, for: command.stream.codec)
+        else { return nil }
+        let list = names.joined(separator: ", ")
+        return names.count == 1
+            ? "\(list) receives \(codec), as --codec requires, which does not match its name; rename it"
+            : "\(list) receive \(codec), as --codec requires, which does not match their names; rename them"
     }
 
     /// A date in a name does not create folders unasked.
@@ -47,15 +63,7 @@ extension OptionRules {
         let names =
             command.choices.filter(\.isFile).map(\.path)
             + [command.reporting.timestamps, command.reporting.report].compactMap { $0 }
-        for name in names {
-            guard let (conversion, text) = command.segments.names(name).misplacedConversion(at: now) else {
-                continue
-            }
-            return
-                "'\(name)': \(conversion) becomes '\(text)', which cannot be part of a name; write %F for the date, "
-                + "%H%M%S for the time"
-        }
-        return nil
+        return names.lazy.compactMap { command.segments.names($0).refusal(at: now) }.first
     }
 
     /// `--utc` needs a date to write, in a name or in the pictures.
@@ -84,9 +92,9 @@ extension OptionRules {
         path == FileSink.standardOutput ? ["'\(option) -'"] : []
     }
 
-    /// Segments and dated names are never replaced.
+    /// Segments and dated names are never replaced. Scripts that always give `--overwrite` want no warning.
     static func overwrite(_ command: RecordCommand) -> String? {
-        command.reporting.overwrite && !replacesSomething(command)
+        command.reporting.verbose && command.reporting.overwrite && !replacesSomething(command)
             ? "--overwrite has no effect: no output would replace a file; leave it out" : nil
     }
 
@@ -99,5 +107,19 @@ extension OptionRules {
     static func sync(_ command: RecordCommand) -> String? {
         command.segments.sync != nil && !command.choices.contains(where: \.isFile)
             ? "--sync needs an output that is a file; name one, or leave it out" : nil
+    }
+}
+
+extension FileNamePattern {
+    /// Why the conversions make no name; nil if they do.
+    func refusal(at time: WallTime) -> String? {
+        if let unknownConversion {
+            return
+                "'\(pattern)': \(unknownConversion) is not a conversion of strftime; write %% for a percent sign"
+        }
+        return misplacedConversion(at: time).map { conversion, text in
+            "'\(pattern)': \(conversion) becomes '\(text)', which cannot be part of a name; write %F for the date, "
+                + "%H%M%S for the time"
+        }
     }
 }

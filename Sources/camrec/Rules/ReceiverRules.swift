@@ -1,5 +1,6 @@
 import Bitstream
 import CamNetworking
+import Capture
 import CamRecorder
 import Containers
 
@@ -10,6 +11,22 @@ extension OptionRules {
             Codec(fileName: host) != nil || ContainerFormat(path: host) != nil
         else { return nil }
         return "--listen treats '\(host)' as a host; put --listen after the outputs, or give it a port"
+    }
+
+    /// A camera that is off records nothing, and only `--listen` knows whether somebody watches.
+    static func onDemand(_ command: RecordCommand) -> String? {
+        let live = command.live
+        guard live.onDemand else {
+            return live.linger == nil ? nil : "--linger needs --on-demand; add it, or leave this out"
+        }
+        if live.listen == nil { return "--on-demand needs --listen; add it, or leave this out" }
+        if let other = command.outputs.first {
+            return "--on-demand is for --listen alone; leave out \(other), or record without --on-demand"
+        }
+        if command.sound.isWanted { return "--on-demand turns off no microphone; leave out the sound" }
+        return command.source.isCamera
+            || command.source.device == TestSource.name && command.source.pace != false
+            ? nil : "--on-demand needs a camera; leave it out for a file"
     }
 
     /// Limits on clients need clients that connect.

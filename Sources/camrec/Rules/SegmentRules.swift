@@ -17,6 +17,14 @@ extension OptionRules {
         return nil
     }
 
+    /// A number alone is frames to some and milliseconds to others. In a settings file it is seconds, as ever.
+    static func bareSegment(_ command: RecordCommand) -> String? {
+        guard !command.arguments.isEmpty, let number = command.segments.segment?.bareNumber else {
+            return nil
+        }
+        return "--segment \(number) has no unit; write \(number)s for seconds, or \(number)f for frames"
+    }
+
     /// `--align` puts the beginnings of files on the clock, which only a length in time and pictures in real time allow.
     static func align(_ command: RecordCommand) -> String? {
         guard command.segments.align else { return nil }
@@ -71,16 +79,41 @@ extension OptionRules {
 
     /// A missing program must not prevent a recording, least of all a service's.
     static func onSegmentWarning(_ command: RecordCommand) -> String? {
-        // A name without a slash is looked for in PATH when it is started.
-        guard let program = command.segments.onSegment, program.contains("/"), access(program, X_OK) != 0
-        else {
-            return nil
+        command.segments.onSegment.flatMap {
+            obstacle(to: $0, of: "--on-segment", arguments: "the file, start, end and frames")
         }
-        let cause = String(cString: strerror(errno))
+    }
+
+    private static func obstacle(to program: String, of option: String, arguments: String) -> String? {
+        let path = getenv("PATH").map { String(cString: $0) }
+        guard let cause = SpawnedProcess.obstacle(to: program, folders: path) else { return nil }
         let hint =
             program.contains(" ")
-            ? "give a program alone: its arguments are the file, start, end and frames"
-            : "check its name and that it is executable"
-        return "--on-segment \(program): \(cause); \(hint)"
+            ? "give a program alone: its arguments are \(arguments)"
+            : "check its name, that it is executable\(program.contains("/") ? "" : ", and PATH")"
+        return "\(option) \(program): \(cause); \(hint)"
+    }
+
+    /// A kind of event that was named must be able to occur.
+    static func onEvent(_ command: RecordCommand) -> String? {
+        guard let kinds = command.reporting.onEvent?.kinds else { return nil }
+        if kinds.contains(.motion), !command.motion.onMotion {
+            return "--on-event with motion needs --on-motion; add it, or leave motion out"
+        }
+        if kinds.contains(.trigger), command.segments.ring == nil {
+            return "--on-event with trigger needs --ring; add it, or leave trigger out"
+        }
+        return kinds.contains(.camera) && !command.source.isCamera
+            ? "--on-event with camera needs a camera; record with --device /dev/videoN, or leave camera out"
+            : nil
+    }
+
+    /// The warning that belongs to `onEvent`.
+    static func onEventWarning(_ command: RecordCommand) -> String? {
+        guard let program = command.reporting.onEvent?.path,
+            let warning = obstacle(to: program, of: "--on-event", arguments: "the event and its time")
+        else { return nil }
+        return warning
+            + (program.contains(",") ? "; after a comma it takes \(EventProgram.kindList)" : "")
     }
 }

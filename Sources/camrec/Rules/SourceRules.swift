@@ -7,12 +7,10 @@ import Encoder
 import Containers
 
 extension OptionRules {
-    /// A source other than a camera needs no waiting and has a fixed format.
+    /// A source other than a camera has a fixed format.
     static func source(_ command: RecordCommand) -> String? {
         let source = command.source
         guard !source.isCamera else { return nil }
-        if source.wait != nil { return "--wait is for cameras; leave it out" }
-        if source.deviceTimeout != nil { return "--device-timeout is for cameras; leave it out" }
         do throws(CaptureError) {
             try CaptureSource.refuseImpossible(source.device, request: source.request)
         } catch { return error.description }
@@ -34,7 +32,7 @@ extension OptionRules {
     /// Only pictures that camrec encodes can be changed, and only to sizes that a codec has.
     static func picture(_ command: RecordCommand) -> String? {
         let (picture, source) = (command.picture, command.source)
-        if source.isCamera, source.format == .h264, let option = picture.given.first {
+        if source.isCamera, source.format == .h264, let option = command.changesToPictures.first {
             return "--format h264 uses the camera's own H.264, whose pictures are not decoded; "
                 + "leave out \(option), or use another --format"
         }
@@ -50,13 +48,28 @@ extension OptionRules {
         do throws(PictureRequestError) { try picture.framing.refuse(within: size) } catch {
             return error.description
         }
-        return nil
+        return command.privacy.refusal(within: size)
     }
 }
 
+extension RecordCommand {
+    /// The given options that change pictures or hide parts of them.
+    var changesToPictures: [String] { privacy.given + picture.given }
+}
+
 extension SourceOptions {
+    /// Says that the test picture and files are never waited for; nil if no option asks for that.
+    var waitingNote: String? {
+        guard !isCamera else { return nil }
+        let given = [wait.map { _ in "--wait" }, deviceTimeout.map { _ in "--device-timeout" }].compactMap {
+            $0
+        }
+        guard !given.isEmpty else { return nil }
+        return "\(given.joined(separator: " and ")) matter\(given.count == 1 ? "s" : "") only to cameras"
+    }
+
     /// The size of the pictures, if known before the source is opened.
-    fileprivate var expectedSize: PictureSize? {
+    var expectedSize: PictureSize? {
         CaptureSource.expectedPictures(device, request: request).size
     }
 }
@@ -82,9 +95,6 @@ extension OptionRules {
             ? nil : "--every excludes --ring, which keeps what just happened in real time; leave one out"
     }
 
-    /// Speech is not understood below these rates, and higher ones sound no better.
-    private static let bitRates = 16_000...512_000
-
     /// Sound needs an output that can contain it, and pictures in real time.
     static func sound(_ command: RecordCommand) -> String? {
         let sound = command.sound
@@ -102,15 +112,12 @@ extension OptionRules {
         if sound.codec == .flac, sound.audioBitrate != nil {
             return "--audio-bitrate has no effect on flac, which loses nothing; leave it out"
         }
-        if let rate = sound.audioBitrate?.value, !Self.bitRates.contains(rate) {
-            return "--audio-bitrate: expected 16k to 512k"
-        }
-        let takers = command.choices.filter { $0.takesSound && $0.hasPictures }
-        if takers.isEmpty {
+        let outputs = command.choices.filter { $0.takesSound && $0.hasPictures }
+        if outputs.isEmpty {
             return
                 "--audio needs an output that can contain sound: .mkv, .mp4, .ts, rtsp://, srt:// or udp://; add one"
         }
-        if sound.codec == .flac, let other = takers.first(where: { !$0.takesFLAC }) {
+        if sound.codec == .flac, let other = outputs.first(where: { !$0.takesFLAC }) {
             return "\(other.path): flac goes only into .mkv and .mp4; use --audio-codec aac or opus"
         }
         return nil

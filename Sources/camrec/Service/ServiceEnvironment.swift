@@ -56,7 +56,7 @@ enum ProgramEnvironment {
     private static let excluded: Set<Substring> = [
         "NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES",
         Substring(PublishingPassword.variableName), "CAMREC_PATH", "CAMREC_START", "CAMREC_END",
-        "CAMREC_FRAMES",
+        "CAMREC_FRAMES", "CAMREC_EVENT", "CAMREC_TIME", "CAMREC_CAMERA",
     ]
 
     /// This process's environment, as `NAME=VALUE`.

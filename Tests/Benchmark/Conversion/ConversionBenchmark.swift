@@ -73,6 +73,17 @@ struct ConversionBenchmark {
                 try contender("the same, and --overlay-size 80") {
                     $0.overlay = try overlay("%F %T.%f", height: 80)
                 },
+                try contender("--privacy 480x270+0+0") {
+                    $0.privacy = CropRectangle("480x270+0+0").map { PrivacyMask(rectangles: [$0]) }
+                },
+                try contender("--privacy 1920x1080+0+0") {
+                    $0.privacy = CropRectangle("1920x1080+0+0").map { PrivacyMask(rectangles: [$0]) }
+                },
+                try contender("the same, and --privacy-fill mosaic") {
+                    $0.privacy = CropRectangle("1920x1080+0+0").map {
+                        PrivacyMask(rectangles: [$0], fill: .mosaic)
+                    }
+                },
                 try contender("--crop 960x540+480+270", PictureSize(960, 540)!) {
                     $0.framing.crop = CropRectangle("960x540+480+270")
                 },

@@ -11,7 +11,7 @@ import CamPlatform
 final class StreamReceiver {
     private let socket: Socket
     private let assembler = AccessUnitAssembler(codec: .h264)
-    private let decoder: PictureDecoder
+    private let decoder: DecompressionSession
     /// How much of the stream had arrived, and when.
     private var chunks: [(end: Int, time: Instant)] = []
     /// Where the access units taken from it end, and when the last byte of each had arrived.
@@ -27,7 +27,7 @@ final class StreamReceiver {
     init(address: SocketAddress) throws {
         var configuration = DecoderConfiguration(codec: .h264)
         configuration.acceleration = .none
-        decoder = PictureDecoder(configuration)
+        decoder = DecompressionSession(configuration)
         let deadline = Instant.now + Self.patience
         var connected: Socket?
         while connected == nil {

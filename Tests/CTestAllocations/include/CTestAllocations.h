@@ -18,4 +18,11 @@ void allocations_begin(void);
 // Returns how many there were since allocations_begin.
 long allocations_end(void);
 
+// Whether frees are counted, too. A sanitizer replaces the function by its own.
+bool allocations_are_balanced(void);
+
+// How many of the calling thread's allocations since allocations_begin were not freed by it; ask ahead of
+// allocations_end. Freeing what was allocated earlier counts against them.
+long allocations_left(void);
+
 #endif

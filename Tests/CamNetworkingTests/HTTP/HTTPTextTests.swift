@@ -38,6 +38,16 @@ struct FormBodyTests {
     func refused(text: String) { #expect(FormBody(text.utf8) == nil) }
 }
 
+@Suite("escapes")
+struct PercentEncodingTests {
+    @Test("any text comes back", arguments: ["", "door 2", "ä/%?#\u{1F3A5}", "a-b_c.d~e"])
+    func roundTrip(text: String) {
+        let encoded = PercentEncoding.encoded(text)
+        #expect(encoded.utf8.allSatisfy { (0x21..<0x7F).contains($0) && !"/?#\"".utf8.contains($0) })
+        #expect(PercentEncoding.decoded(encoded[...]) == text)
+    }
+}
+
 @Suite("a proxy's client")
 struct ForwardedForTests {
     @Test("the last address, which the client cannot choose")

@@ -101,6 +101,19 @@ import Testing
         }
     }
 
+    @Test(
+        "says why a program could not be started, without starting it",
+        arguments: [
+            ("true", nil), ("/bin/true", nil), ("no-such-program", ENOENT), ("/nowhere/upload", ENOENT),
+            ("/dev/null", EACCES), ("/", EACCES), ("plain", EACCES),
+        ] as [(String, Int32?)])
+    func obstacle(program: String, code: Int32?) {
+        let folder = TemporaryFolder()
+        folder.write("plain", "")
+        let folders = "/nowhere:/bin:\(folder.path)"
+        #expect(SpawnedProcess.obstacle(to: program, folders: folders)?.errno == code)
+    }
+
     @Test("kills a silent child")
     func silent() { #expect(run("exec sleep 1000", patience: .milliseconds(50)) == .silent) }
 }

@@ -17,6 +17,12 @@ import CamPlatform
         #expect(WallTime(iso8601: text) == WallTime(nanoseconds: nanoseconds))
     }
 
+    @Test("the earliest time has a text, too")
+    func earliest() {
+        #expect(WallTime(nanoseconds: .min).iso8601 == "1677-09-21T00:12:43.145224Z")
+        #expect(WallTime(nanoseconds: -1).iso8601 == "1969-12-31T23:59:59.999999Z")
+    }
+
     @Test("reads any number of decimals")
     func decimals() {
         let time = WallTime(seconds: 1_764_114_044)

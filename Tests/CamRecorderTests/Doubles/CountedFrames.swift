@@ -1,3 +1,5 @@
+import Encoder
+import CamPlatform
 @testable import CamRecorder
 
 /// The counters of a recording with one encoder and, if it is a whole one, one output.

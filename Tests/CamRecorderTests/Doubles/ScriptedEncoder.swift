@@ -14,6 +14,8 @@ final class ScriptedEncoder: PictureEncoder, @unchecked Sendable {
     var ratePromise: RatePromise?
     /// Called when no more pictures come.
     var onDrain: () -> Void = {}
+    /// Called before an access unit comes out.
+    var onAccessUnit: () -> Void = {}
     /// Pictures that it holds back before the first comes out.
     var delay = 0
     /// Pictures that never come out, by their count from 0.
@@ -63,6 +65,7 @@ final class ScriptedEncoder: PictureEncoder, @unchecked Sendable {
 
     func nextAccessUnit() throws(EncoderError) -> AccessUnit? {
         guard inside.count > (isDraining ? 0 : delay) else { return nil }
+        onAccessUnit()
         let (unit, failure) = inside.removeFirst()
         if let failure { throw EncoderError(failure) }
         return unit

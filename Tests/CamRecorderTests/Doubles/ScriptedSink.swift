@@ -19,6 +19,16 @@ final class ScriptedSink: AccessUnitSink, @unchecked Sendable {
     var recovers = false
     private var count = 0
     private(set) var currentOutage: OutputOutage?
+    /// What each look finds while nothing is written.
+    var findings: [OutputOutage?] = []
+    /// Called with the room that each look wants.
+    var onLook: (Int) -> Void = { _ in }
+
+    func lookForOutage(room: Int) {
+        onLook(room)
+        if !findings.isEmpty { currentOutage = findings.removeFirst() }
+    }
+
     var finishFailure: OutputError.Kind?
     /// Called with the number of each access unit before it is written.
     var onUnit: (Int) -> Void = { _ in }

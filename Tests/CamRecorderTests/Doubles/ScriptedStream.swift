@@ -1,5 +1,6 @@
 import CamPictures
 import CamPlatform
+import TestSupport
 
 @testable import Capture
 
@@ -20,7 +21,7 @@ final class ScriptedStream: CaptureStream, @unchecked Sendable {
         case failOnce(CaptureError.Kind)
         /// Endless pictures.
         case endless
-        /// Waits for the interruption.
+        /// Waits for the cancellation.
         case silence
         case perform(() -> Void)
         /// A picture of this time.

@@ -1,4 +1,5 @@
 import CTestAllocations
+import CamConversion
 import CamPictures
 import TestSupport
 import Testing
@@ -104,7 +105,7 @@ import CamPlatform
             var (scene, times) = Scene.crossing(Scene.Kind.all[0], Self.size, seed: 107)
             scene.movers[0].start.y = 12
             let size = try #require(PictureSize(1, 2))
-            let mask = try #require(MotionMask(size: size, levels: mask))
+            let mask = MotionMask(try #require(GrayPicture(size: size, levels: mask)))
             var watch = Watch(Self.size, mask: mask)
             watch.see(&scene, 0..<times.upperBound + 3)
             #expect(watch.triggers.isEmpty == !isSeen)

@@ -1,3 +1,4 @@
+import CamConversion
 import CamPictures
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 /// Masks in files.
 @Suite struct MotionMaskTests {
     private static func mask(_ width: Int, _ height: Int, _ levels: [UInt8]) -> MotionMask? {
-        PictureSize(width, height).flatMap { MotionMask(size: $0, levels: levels) }
+        PictureSize(width, height).flatMap { GrayPicture(size: $0, levels: levels) }.map { MotionMask($0) }
     }
 
     @Test(
@@ -17,7 +18,7 @@ import Testing
             ("P5 2 1 255\n", [0, 255, 7, 7]),
         ] as [(String, [UInt8])])
     func greymaps(text: String, samples: [UInt8]) throws {
-        #expect(try MotionMask(pgm: Array(text.utf8) + samples) == Self.mask(2, 1, [0, 255]))
+        #expect(try GrayPicture(pgm: Array(text.utf8) + samples)?.levels == [0, 255])
     }
 
     @Test(
@@ -32,13 +33,13 @@ import Testing
             ("P2 2 1 255\n0", .incomplete), ("P2 2 1 255\n0 256", .incomplete),
             ("P2 2 1 255\n0 x", .incomplete),
             ("P5 # no end", .badHeader),
-        ] as [(String, MotionMaskError)])
-    func damaged(text: String, error: MotionMaskError) {
-        #expect(throws: error) { try MotionMask(pgm: Array(text.utf8)) }
+        ] as [(String, MaskFileError)])
+    func damaged(text: String, error: MaskFileError) {
+        #expect(throws: error) { try GrayPicture(pgm: Array(text.utf8)) }
     }
 
     @Test("leaves other files to others", arguments: ["", "P", "P6 2 1 255\n......", "GIF89a", "5"])
-    func others(text: String) throws { #expect(try MotionMask(pgm: Array(text.utf8)) == nil) }
+    func others(text: String) throws { #expect(try GrayPicture(pgm: Array(text.utf8)) == nil) }
 
     @Test("is stretched to the picture")
     func stretched() throws {

@@ -42,7 +42,7 @@ final class LiveBench {
         source = try ScriptedSource()
         let log = log
         loop = try BroadcastLoop(
-            source: source, buffer: buffer, wakeUp: WakeUp(), ledger: ledger, options: options,
+            source: source, buffer: buffer, wakeUp: EventFD(), ledger: ledger, options: options,
             requestKeyframe: { log.keyframeRequests.wrappingAdd(1, ordering: .relaxed) },
             report: { log.append($0) }, start: .start)
     }
@@ -100,7 +100,7 @@ final class LiveBench {
 
 /// Receivers that connect when a test lets them.
 final class ScriptedSource: ReceiverSource {
-    let wakeUp: WakeUp
+    let wakeUp: EventFD
     var arrivals: [(descriptor: Int32, origin: UInt64?)] = []
     /// Sent to each after the stream's end.
     var farewell: [UInt8] = []
@@ -111,14 +111,14 @@ final class ScriptedSource: ReceiverSource {
     private(set) var departures = 0
     private(set) var isStopped = false
 
-    init() throws(NetworkError) { wakeUp = try WakeUp() }
+    init() throws(NetworkError) { wakeUp = try EventFD() }
 
     var descriptor: Int32 { wakeUp.descriptor }
 
     func next() -> Arrival {
         wakeUp.sleep()
         if let code = exhaustion.take() { return .exhausted(errno: code) }
-        guard !arrivals.isEmpty else { return .nobody }
+        guard !arrivals.isEmpty else { return .noneWaiting }
         let arrival = arrivals.removeFirst()
         return .receiver(
             Connection(

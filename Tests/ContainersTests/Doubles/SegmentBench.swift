@@ -13,6 +13,8 @@ final class SegmentBench {
     var failure: OutputError.Kind?
     /// The error of creating a file.
     var creationFailure: OutputError.Kind?
+    /// Whether the next files take access units without writing them.
+    var holdsBack = false
     /// The losses that the next files report, once.
     var retracted = WrittenUnits()
     /// The streams that files were opened for.
@@ -34,7 +36,7 @@ final class SegmentBench {
             plan, stream: stream, open: open,
             openTimestamps: { (path, stream) throws(OutputError) in
                 try TimestampFileSink(
-                    path: path, overwrite: false, stream: stream, interruption: Interruption()!)
+                    path: path, overwrite: false, stream: stream, cancellation: CancellationFlag()!)
             }, clock: clock, report: { [unowned self] in events.append($0) })
     }
 
@@ -65,8 +67,8 @@ final class SegmentBench {
             if let creationFailure { throw OutputError(creationFailure, output: path) }
             openedStreams.append(stream)
             return FailingSink(
-                try FileSink(path: path, overwrite: false, interruption: Interruption()!),
-                failure: { [unowned self] in failure },
+                try FileSink(path: path, overwrite: false, cancellation: CancellationFlag()!),
+                failure: { [unowned self] in failure }, holdsBack: { [unowned self] in holdsBack },
                 takeRetracted: { [unowned self] in retracted.takeAll() })
         }
     }

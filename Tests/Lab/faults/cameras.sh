@@ -88,7 +88,7 @@ for number in 1 2 3; do
     mkdir $folder
     "$CAMREC" "${camera[@]}" --wait 60s --verbose --report $folder/report.json --timestamps $folder/times.txt $folder/out.h264 2>$folder/stderr &
     recorder=$!
-    await 30 grep -q '^waiting: .*in use by camrec' $folder/stderr || fail "$fault" "nobody waits: $(tail -n 2 $folder/stderr)"
+    await 30 grep -q '^waiting for .*in use by camrec' $folder/stderr || fail "$fault" "nobody waits: $(tail -n 2 $folder/stderr)"
     for_a_while 0 1000
     before=$(now)
     kill -KILL "$first"

@@ -41,6 +41,10 @@ for system in vfat exfat; do
     records "$system: segments, and the newest are kept" "${plain[@]}" --frames 40 --keyframe-interval 10 --segment 10f --keep 2 --timestamps disk/s.txt disk/s.h264
     records "$system: and without timestamps" "${plain[@]}" --frames 40 --keyframe-interval 10 --segment 10f --keep 2 disk/s.h264
     check "$system: two are left, and no timestamps" test "$(ls disk | tr '\n' ' ')" = 's-6.h264 s-7.h264 '
+    # Times of creation are stored less exactly than they were reported, and FAT's in local time.
+    check "$system: mounted again in another time zone" eval "umount disk && mount -o loop,time_offset=-345 image disk"
+    records "$system: its segments are still known" "${plain[@]}" --frames 20 --keyframe-interval 10 --segment 10f --keep 2 disk/s.h264
+    check "$system: the newest two are left" test "$(ls disk | tr '\n' ' ')" = 's-8.h264 s-9.h264 '
     umount disk
 done
 
@@ -73,26 +77,48 @@ single=$(vivid_node 000-vid-cap)
 metadata=$(vivid_node 000-meta-cap)
 multi=$(vivid_node 001-vid-cap)
 
-# An ordinary recording, on each driver.
+# On demand: the camera is open only while somebody watches; meanwhile others may use it.
+holds_camera() { grep -qx "$single" <<<"$(readlink "/proc/$1/fd/"*)"; }
+is_without_camera() { ! holds_camera "$1"; }
+on_demand() {
+    ip link set lo up
+    local pid status=0
+    "$CAMREC" --device "$single" --size 640x480 --format YUYV --encoder software --listen 127.0.0.1:9990 --on-demand --linger 2s --verbose \
+        --report demand.json 2>demand.log &
+    pid=$!
+    await 30 grep -q 'off, because nobody is watching' demand.log && is_without_camera $pid || { cat demand.log; kill $pid; return 1; }
+    "$CAMREC" --device "$single" --size 320x240 --format YUYV --encoder software --frames 5 other.h264 || { kill $pid; return 1; }
+    for _ in 1 2; do
+        timeout 60 "$CAMPLAY" --no-window --frames 10 --once tcp://127.0.0.1:9990 && holds_camera $pid || { cat demand.log; kill $pid; return 1; }
+        await 30 is_without_camera $pid || { cat demand.log; kill $pid; return 1; }
+    done
+    kill -TERM $pid
+    wait $pid || status=$?
+    [ $status = 0 ] && mv demand.json "$RESULTS/" || { cat demand.log; return 1; }
+}
+check "on-demand: the camera is open only while somebody watches" on_demand
+on_host check "on-demand: the report" report demand.json 'source.turnedOn == 2' 'source.outages == 0' 'source.secondsOff > 0'
+
+# An ordinary recording, on each driver. Three keyframes are enough: longer ones are recorded outside of the guest.
 for driver in radeonsi iHD; do
     has_gpu "vivid, $driver" $driver || continue
     launcher=("$LAB/gpu/run" "$driver")
-    if records "vivid, $driver: 200 frames of YUYV 640x480" --device "$single" --size 640x480 --format YUYV --fps 25 --keyframe-interval 25 --frames 200 --encoder vaapi \
+    if records "vivid, $driver: 75 frames of YUYV 640x480" --device "$single" --size 640x480 --format YUYV --fps 25 --keyframe-interval 25 --frames 75 --encoder vaapi \
         --report "$RESULTS/$driver.json" "$work/$driver.h264"; then
         mv "$work/$driver.h264" "$RESULTS/"
-        on_host check "vivid, $driver: 200 access units, IDR at 0, 25, 50 …" is_sound $driver.h264 --frames 200 --keyframe-interval 25
-        on_host check "vivid, $driver: every captured frame is accounted for" report $driver.json 'frames.written == 200' \
+        on_host check "vivid, $driver: 75 access units, IDR at 0, 25, 50" is_sound $driver.h264 --frames 75 --keyframe-interval 25
+        on_host check "vivid, $driver: every captured frame is accounted for" report $driver.json 'frames.written == 75' \
             'format.pixelFormat == "YUYV"' 'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.droppedByEncoder + frames.unused'
     fi
     # Two codecs and a container from one capture; both encoders use the same surface.
-    if records "vivid, $driver: H.264, H.265 and Matroska at once" --device "$single" --size 640x480 --format YUYV --fps 25 --keyframe-interval 25 --frames 200 --encoder vaapi \
+    if records "vivid, $driver: H.264, H.265 and Matroska at once" --device "$single" --size 640x480 --format YUYV --fps 25 --keyframe-interval 25 --frames 75 --encoder vaapi \
         --report "$RESULTS/$driver-both.json" "$work/$driver-both.h264" "$work/$driver-both.h265" "$work/$driver-both.mkv"; then
         mv "$work/$driver-both".* "$RESULTS/"
         for codec in h264 h265; do
-            on_host check "vivid, $driver: both at once: 200 access units of $codec, IDR at 0, 25, 50 …" is_sound "$driver-both.$codec" --frames 200 --keyframe-interval 25
+            on_host check "vivid, $driver: both at once: 75 access units of $codec, IDR at 0, 25, 50" is_sound "$driver-both.$codec" --frames 75 --keyframe-interval 25
         done
         on_host check "vivid, $driver: both at once: the container's pictures are H.264's" same_pictures "$driver-both.mkv" "$driver-both.h264"
-        on_host check "vivid, $driver: both at once: every captured frame is accounted for" report "$driver-both.json" 'len(encoders) == 2' 'outputs[1].written == 200' 'outputs[2].written == 200' \
+        on_host check "vivid, $driver: both at once: every captured frame is accounted for" report "$driver-both.json" 'len(encoders) == 2' 'outputs[1].written == 75' 'outputs[2].written == 75' \
             'frames.captured == frames.encoded + frames.corrupt + frames.droppedByUs + frames.droppedByEncoder + frames.unused' \
             'frames.captured == encoders[1].frames.encoded + frames.corrupt + frames.droppedByUs + encoders[1].frames.droppedByEncoder + encoders[1].frames.unused'
     fi
@@ -259,7 +285,7 @@ refuses "one recorder per camera: the second says who has it" 75 "in use by camr
 check "one recorder per camera: others may inspect it" "$CAMREC" devices
 second_waits() {
     "$CAMREC" --device link --wait 60s --frames 5 --encoder software --verbose --overwrite second.h264 2>waiting &
-    await 20 grep -q 'waiting: .*in use by camrec' waiting || { echo "it does not wait: $(cat waiting)"; kill $! $holder 2>/dev/null; return 1; }
+    await 20 grep -q 'waiting for .*in use by camrec' waiting || { echo "it does not wait: $(cat waiting)"; kill $! $holder 2>/dev/null; return 1; }
     kill -TERM $holder
     wait $! || { echo "exit code $?: $(cat waiting)"; return 1; }
     is_sound second.h264 --frames 5
@@ -375,5 +401,23 @@ if recording signal dv_timings=5; then
 else
     fail "another signal" "camrec did not end well: $(cat rec/stderr)"
 fi
+
+# The same without a scaler: what comes back does not have the proportions of the mask.
+modprobe -r vivid
+modprobe vivid n_devs=1 node_types=0x1 input_types=0x3 ccs_cap_mode=0
+udevadm settle
+single=$(vivid_node 000-vid-cap)
+v4l2-ctl -d "$single" -c dv_timings_signal_mode=4 -c dv_timings=0
+echo 'P2 4 3 1 0 0 1 1 1 1 1 1 1 1 1 1' >mask.pgm
+masked() {
+    local pid status=0
+    timeout 120 "$CAMREC" --device "$single" --format YUYV --encoder software --privacy-mask mask.pgm --frames 1000 masked.h264 2>masked.err &
+    pid=$!
+    await 30 test -s masked.h264
+    v4l2-ctl -d "$single" -c dv_timings=5
+    wait $pid || status=$?
+    [ $status = 64 ] && grep -q 'mask of 4x3 does not fit pictures of 1280x720' masked.err && [ ! -e masked-1.h264 ] || { cat masked.err; ls masked*; return 1; }
+}
+check "privacy: a camera that comes back with pictures that the mask does not fit is not recorded" masked
 
 bash "$LAB/faults/cameras.sh" --short

@@ -111,6 +111,7 @@ is_shared() {
     check "$name: no picture is mapped through the driver" cmp calls-4 calls-12
     # While it records, no picture is in the process's memory.
     rm -f orders
+    rm -f stderr
     FAKEGPU_PICTURES=cheap "$LAB/gpu/run" "$1" "$CAMREC" --device "$camera" --format $format --size "$2" --encoder vaapi --control-socket orders --overwrite long.h264 2>stderr &
     await 30 test -S orders
     await 5 has_encoded 5 || true
@@ -198,6 +199,7 @@ if has_gpu "sharing, faults" iHD; then
     faulty "a GPU without memory" 'memory 6M' 'frames.written == 40'
     # The camera is opened again, and shares again.
     rm -f orders
+    rm -f stderr
     FAKEGPU_PICTURES=cheap "$LAB/gpu/run" iHD "$CAMREC" --device "$camera" --format nv12 --size 640x360 --device-timeout 60s --control-socket orders \
         --report "$RESULTS/broken.json" --overwrite broken.h264 2>stderr &
     recorder=$!

@@ -130,17 +130,17 @@ if modprobe v4l2loopback video_nr=9,10 exclusive_caps=1,1 card_label=Encoder,Sce
     kill $writer 2>/dev/null || true
     wait $writer || true
     # Rates, keyframes and losses by capture time, on difficult content.
-    scenes --seed 7 --size 320x240 --fps 10 --seconds 300 --format yuyv --pace -o /dev/video10 >"$RESULTS/scenes.log" 2>&1 &
-    writer=$!
-    await 60 sh -c 'v4l2-ctl -d /dev/video10 --get-fmt-video | grep -q YUYV'
+    # shellcheck source=loopback-writer.sh
+    . "$LAB/guest/loopback-writer.sh"
+    begin_writer 320x240
     if records "camera of scenes: recorded" --device /dev/video10 --frames 150 --encoder software --bitrate 300k --max-bitrate 450k --keyframe-interval 2s \
         --timestamps scenes.txt --report scenes.json scenes.h264; then
         keep scenes.h264 scenes.txt scenes.json
         on_host check "camera of scenes: sound, a keyframe each two seconds of capture" is_sound scenes.h264 --frames 150 --keyframe-time 2 --times scenes.txt
         on_host check "camera of scenes: no second has more than 450 kbit" rate scenes.h264 --times scenes.txt --window 1s --max 450k
     fi
-    kill $writer 2>/dev/null || true
-    wait $writer || true
+    end_writer
+    returns_with_another_size
 else
     skip "camera H264" "v4l2loopback was not built, see $LAB_CACHE/guest/v4l2loopback.log"
 fi

@@ -23,5 +23,7 @@ for page in $(pages); do
     if ! wants_devices "$page"; then shown+=("$page"); fi
 done
 run_pages 50 "${shown[@]}"
+begin_page
+run_translations 35
 cd "$work"
 finish

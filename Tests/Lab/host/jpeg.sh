@@ -56,9 +56,12 @@ while IFS='|' read -r what reason options; do
     refuses "$driver: --jpeg gpu with $what" 69 "jpeg gpu: .*$reason" "${test60[@]}" --format jpeg --size 640x480 --jpeg gpu $options out.h264
 done <<'END'
 a text|overlay is drawn|--overlay %F
+a hidden part|privacy is drawn|--privacy 200x120+160+80
 a turned picture|is done by the processor|--rotate 180
 other colours|colours are changed|--color-range limited
 END
+records "$driver: a hidden part" "${test60[@]}" --format jpeg --size 640x480 --privacy 200x120+160+80 out.h264 &&
+    check "$driver: a hidden part is black" hides out.h264 180x100+170+90
 if [ "$driver" = radeonsi ]; then
     records "$driver: 4:2:2" "${test60[@]}" --format mjpeg --size 640x480 out.h264 &&
         check "$driver: 4:2:2 is the processor's, with the reason" report report.json 'encoder.jpeg.gpu == 0' "'no 4:2:0 of 4:2:2' in encoder.jpeg.reason" &&

@@ -14,6 +14,15 @@ tests_are_named() {
     done
     return $status
 }
+# CONTRIBUTING.md has a map of them.
+targets_are_described() {
+    local folder status=0
+    for folder in Sources/*/; do
+        grep -q "^|.*\`$(basename "$folder")\`" CONTRIBUTING.md || { echo "$folder is not in CONTRIBUTING.md" && status=1; }
+    done
+    return $status
+}
+check "layout: the map names each target" targets_are_described
 check "layout: each folder of tests is built" tests_are_named
 check "layout: each target names what it imports" "$PYTHON" "$LAB/verify/targets.py" . Tests/Fuzz Tests/Benchmark
 check "layout: arrows between targets point down, and the figures are those of today's sources and tables" scripts/figures --check

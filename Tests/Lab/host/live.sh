@@ -218,6 +218,7 @@ starts --listen 0 --frames 1
 free=$port
 wait $recorder || true
 mkdir out
+: >log
 timeout 60 "$CAMREC" "${noise[@]}" --qp 20 --duration 8s --report out.json "tcp://127.0.0.1:$free" out.h264 2>log &
 recorder=$!
 sleep 1
@@ -231,10 +232,11 @@ check "out: both connections are reported" report out.json 'len(receivers) == 2'
 nobody_there() {
     local status=0
     camrec "${source[@]}" --frames 30 "tcp://127.0.0.1:$free" || status=$?
-    [ $status = 74 ] && grep -q "warning: tcp://127.0.0.1:$free: nobody receives the stream" stderr && error_names stderr "tcp://127.0.0.1:$free: nobody received the stream .*connection refused"
+    [ $status = 74 ] && grep -q "warning: tcp://127.0.0.1:$free: no receiver takes the stream" stderr && error_names stderr "tcp://127.0.0.1:$free: no receiver took the stream .*connection refused"
 }
 check "out: nobody ever there" nobody_there
 mkdir early
+: >log
 timeout 60 "$CAMREC" "${noise[@]}" --qp 20 --duration 5s --report early.json "tcp://127.0.0.1:$free" 2>log &
 recorder=$!
 receivers listen "$free" early 1 || fail "out: a receiver that leaves for good" "it failed"
@@ -378,11 +380,32 @@ serves_on() {
         sleep 0.05
     done
     # It is finished while the recording goes on.
-    "$CAMREC" inspect --check served.h264 | grep -qx 'ok: 60 access units, 2 IDR pictures' || { cat log; return 1; }
+    grep -qx 'ok: 60 access units, 2 IDR pictures' <<<"$("$CAMREC" inspect --check served.h264)" || { cat log; return 1; }
     timeout 20 "$CAMPLAY" --no-window --frames 30 --once "tcp://127.0.0.1:$port" 2>later.log || { cat later.log; return 1; }
     kill $recorder
     wait $recorder && report serve.json 'outputs[0].written == 60' 'outputs[1].written > 90' 'outputs[1].receivers == 1' 'outputs[1].lost == 0' 'onSegment.started == 1'
 }
 source=(--device test --size 320x240 --fps 30 --encoder software)
 check "serve-on: files end, and receivers stay" serves_on
+
+# The camera is on only while somebody watches, or wants a picture.
+state_is() { "$CAMREC" ctl demand stats | grep -q "\"state\":\"$1\""; }
+watches() { timeout 30 "$CAMPLAY" --no-window --frames 30 --once "tcp://127.0.0.1:$port" 2>later.log || { cat later.log; return 1; }; }
+on_demand() {
+    starts --listen 0 --on-demand --linger 1s --control-socket demand --report demand.json || return 1
+    await 20 state_is idle && watches && await 20 state_is idle && watches && await 20 state_is idle || { cat log; kill $recorder; return 1; }
+    "$CAMREC" ctl demand snapshot wanted.jpg && [ -s wanted.jpg ] && await 20 state_is idle || { cat log; kill $recorder; return 1; }
+    kill $recorder
+    wait $recorder && report demand.json 'source.turnedOn == 3' 'source.secondsOff > 0' 'source.outages == 0' 'source.secondsLost == 0' \
+        'outputs[0].receivers == 2' 'frames.keyframes >= 3' && [ "$(grep -c 'off, because nobody is watching' log)" = 4 ] && ! grep -q warning log ||
+        { cat log; return 1; }
+}
+check "on-demand: off until somebody watches, and off again" on_demand
+nobody_comes() {
+    starts --listen 0 --on-demand --report nobody.json || return 1
+    kill $recorder
+    wait $recorder && report nobody.json 'frames.encoded == 0' 'source.turnedOn == 0' && ! grep -q warning log
+}
+check "on-demand: nobody comes, and that is no failure" nobody_comes
+refuses "on-demand: not with a file" 64 '--on-demand is for --listen alone; leave out a.h264' "${source[@]}" --on-demand --listen 0 a.h264
 finish

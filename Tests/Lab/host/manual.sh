@@ -36,6 +36,19 @@ describes_all_exit_codes() {
         grep -qE "^ +$code +[a-z]" <<<"$said" || { echo "no $code"; return 1; }
     done
 }
+fits_a_screen() { # PROGRAM: its -h, while --help has more
+    local lines
+    lines=$("$1" -h | tee short | wc -l)
+    [ "$lines" -gt 20 ] && [ "$lines" -le 40 ] && [ "$(wc -L <short)" -le 80 ] && [ "$("$1" --help | wc -l)" -gt "$lines" ] || { echo "$lines lines"; return 1; }
+}
+has_topics() { # PROGRAM: each that its -h names has a text
+    local topic topics
+    "$1" help nothing 2>said && return 1
+    topics=$(sed 's/.*topics are //; s/,//g' said)
+    for topic in $topics; do
+        "$1" help "$topic" | grep -q . || { echo "nothing on $topic"; return 1; }
+    done
+}
 leads_somewhere() { # PAGE: the pages that it names are there
     local other
     for other in $(page "$1" | grep -oE 'cam[a-z@.-]+\([158]\)' | tr -d ')' | tr '(' .); do
@@ -55,6 +68,11 @@ misses_section() {
     ! said=$(copy/scripts/manual elsewhere "$CAMREC" "$CAMPLAY" 2>&1) && grep -q "no section 'Precedence'" <<<"$said" || { echo "$said"; return 1; }
 }
 
+for program in "$CAMREC" "$CAMPLAY" "$CAMWEB"; do
+    check "help: -h of $(basename "$program") fits a screen" fits_a_screen "$program"
+    check "help: the topics of $(basename "$program")" has_topics "$program"
+done
+check "help: it is wrapped to the terminal" test "$(COLUMNS=60 "$CAMREC" help sound | wc -L)" -le 60
 if ! command -v mandoc >/dev/null; then
     skip "manual" "no mandoc; scripts/install-packages test brings it"
     finish

@@ -46,9 +46,45 @@ crop=100:60:80:42
 --crop 100x60+80+42 --rotate 270
 crop=100:60:80:42,transpose=cclock
 END
+    # ffmpeg's black is that of limited range, which differs from Motion JPEG's.
+    if [ $format = mjpeg ]; then continue; fi
+    name="pictures: $format, hidden, cut and turned"
+    records "$name" "${source[@]}" --format $format --qp 4 --privacy 100x60+80+42,32x32+288+208 --crop 200x160+60+20 --rotate 90 changed.mkv --overwrite &&
+        check "$name: as ffmpeg draws boxes" looks_like changed.mkv $format.mkv drawbox=80:42:100:60:black:fill,crop=200:160:60:20,transpose=clock 38
 done
+
+# Privacy: no path shows what is hidden.
+part=80x40+90+52 # within the hidden one, without the codec's blur at its edges
+ffmpeg -nostdin -v error -f lavfi -i color=white:s=160x120:r=1 -vf drawbox=40:20:50:32:black:fill -frames:v 1 mask.png
+for format in nv12 yuyv mjpeg; do
+    for encoder in software software,h265; do
+        name="privacy: a mask in a file, $format, $encoder" file=masked.${encoder#software}
+        case $encoder in *h265) file=masked.h265 ;; *) file=masked.h264 ;; esac
+        records "$name" "${source[@]}" --format $format --privacy-mask mask.png "$file" --overwrite && check "$name: it is hidden" hides "$file" $part
+    done
+    records "privacy: a snapshot of $format" snapshot --device test --size 320x240 --format $format --privacy 100x64+80+40 a.jpg --overwrite &&
+        check "privacy: a snapshot of $format: it is hidden" hides a.jpg $part
+done
+check "privacy: without a mask the same part is bright" eval '! hides mjpeg.mkv $part'
+"$CAMREC" --device test --size 320x240 --format mjpeg --encoder software --privacy 100x64+80+40 --control-socket orders --listen 127.0.0.1:9979 2>/dev/null &
+recorder=$!
+await 20 test -S orders
+check "privacy: a snapshot of a recording" "$CAMREC" ctl orders snapshot live.jpg
+check "privacy: a snapshot of a recording: it is hidden" hides live.jpg $part
+check "privacy: a snapshot of a recording has no other picture in it" test "$(LC_ALL=C grep -obUaP '\xff\xd8\xff' live.jpg | wc -l)" = 1
+check "privacy: a receiver" eval 'timeout 20 "$CAMPLAY" --no-window --once --frames 5 --save seen.h264 tcp://127.0.0.1:9979'
+check "privacy: a receiver: it is hidden" hides seen.h264 $part
+kill -TERM $recorder
+wait $recorder || true
+records "privacy: motion that is hidden" "${source[@]}" --frames 90 --ring 1s --on-motion --privacy 320x240+0+0 --report still.json 'still-%H%M%S.mkv' || true
+check "privacy: motion that is hidden is none" report still.json 'motion.count == 0' 'privacy.rectangles == ["320x240+0+0"]'
+refuses "privacy: a mask with other proportions" 64 'mask of 160x120 does not fit pictures of 640x360' --device test --size 640x360 --frames 5 --encoder software --privacy-mask mask.png none.h264
+refuses "privacy: a mask that is missing" 66 'nothing.pgm' "${source[@]}" --privacy-mask nothing.pgm none.h264
+check "privacy: nothing was recorded without its mask" test ! -e none.h264
 records "pictures: scaled" "${source[@]}" --qp 4 --scale 160x90 scaled.mkv &&
     check "pictures: scaled, and shown undistorted" has_size scaled.mkv 160x90 3:4
+records "pictures: scaled to an impossible shape" "${source[@]}" --qp 4 --scale 320x16 flat.mkv &&
+    says "pictures: that players show it distorted" '--scale 320x16: players will show the pictures distorted'
 records "pictures: scaled and turned" "${source[@]}" --qp 4 --rotate 90 --scale 120x160 turned.mkv &&
     check "pictures: scaled and turned: as ffmpeg does it" looks_like turned.mkv nv12.mkv "transpose=clock,scale=120:160:flags=bilinear" 28
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A live stream in common players: exactly the commands that docs/guide/live.md and publishing.md show, on a virtual
+# A live stream in common players: exactly the commands that docs/guide/live.md and servers.md show, on a virtual
 # display.
 set -euo pipefail
 # shellcheck source=../lib.sh
@@ -44,7 +44,7 @@ guide() { # PROGRAM: the line of the guide by which it plays a live stream, with
 # The same for a transport stream, which needs no options.
 plain() { # PROGRAM
     local command
-    command=$(grep -oE "\`$1 [^\`]*HOST[^\`]*9982[^\`]*\`" "$LAB/../../docs/guide/publishing.md" | sed -n 1p)
+    command=$(grep -oE "\`$1 [^\`]*HOST[^\`]*9982[^\`]*\`" "$LAB/../../docs/guide/servers.md" | sed -n 1p)
     sed "s/\`//g; s/HOST/127.0.0.1/; s/9982/$port/" <<<"$command"
 }
 as_hevc() { sed 's/h264parse ! avdec_h264/h265parse ! avdec_h265/; s/h264/hevc/'; }

@@ -83,7 +83,7 @@ refuses_stream() { # NAME PATTERN OUTPUT: recording goes on, and the reason is s
     if [ $status != 74 ]; then
         fail "$1" "exit code $status in place of 74: $(tail -n 3 stderr)"
     else
-        says "$1" "nobody received the stream \(.*$2"
+        says "$1" "no receiver took the stream \(.*$2"
     fi
     check "$1: the file is complete" is_sound refused.h264 --frames 20
 }
@@ -120,7 +120,7 @@ refuses "a passphrase that is too short" 64 "its option 'passphrase' has a wrong
 # Two that fail: each is named, what was kept is said once, and both passwords are warned of.
 camrec "${source[@]}" --frames 10 'srt://127.0.0.1:1?passphrase=geheimgeheim' 'rtsp://127.0.0.1:1/cam?token=geheim' kept.h264 || true
 says "two secrets" 'read the password of srt://127.0.0.1:1 and rtsp://127.0.0.1:1/cam in the process list; put the whole address in a settings file'
-check "two failures: each is named" test "$(grep -c 'nobody received the stream' stderr)" = 2
+check "two failures: each is named" test "$(grep -c 'no receiver took the stream' stderr)" = 2
 check "two failures: what was kept is said once" test "$(grep -c 'kept.h264: 10 frames' stderr)" = 1
 refuses "twice" 64 'is given twice' "${source[@]}" rtsp://127.0.0.1/cam rtsp://127.0.0.1:554/cam
 refuses "twice over SRT" 64 'srt://127.0.0.1:1\?streamid=a is given twice' "${source[@]}" 'srt://127.0.0.1:1?streamid=a' 'srt://127.0.0.1:1?latency=5&streamid=a'
@@ -327,7 +327,7 @@ for codec in h264 hevc; do
 done
 in_place "SRT: a receiver that wants another passphrase" receives_srt wrong.ts "$port" "passphrase=anotherone"
 CAMREC_PASSWORD=geheimgeheim camrec "${source[@]}" --frames 30 "srt://127.0.0.1:$port?passphrase=" wrong.h264 || true
-says "SRT: a wrong passphrase is no connection" 'nobody received the stream \('
+says "SRT: a wrong passphrase is no connection" 'no receiver took the stream \('
 check "SRT: libsrt says nothing itself" eval '[ "$(grep -vc ^camrec: stderr)" = 0 ]'
 check "SRT: the file is complete" is_sound wrong.h264 --frames 30
 stop_all
@@ -357,6 +357,7 @@ stop_all
 
 # What is lost at the end is not delivered, although SRT has not noticed yet that the peer is gone
 in_place "SRT, gone at the end: a receiver" receives_srt gone.ts "$port"
+rm -f stderr
 "$CAMREC" "${source[@]}" --duration 60s --keyframe-interval 30 --report srt-gone.json --overwrite "srt://127.0.0.1:$port" srt-gone.h264 2>stderr &
 recorder=$!
 check "SRT, gone at the end: it arrives" await 30 arrives_ts gone.ts

@@ -88,6 +88,7 @@ check "names: above those that are there" test -s taken/a-5.h264 -a "$(cat taken
 rings() { # COMMAND...: makes the event happen
     rm -rf ring ring.json && mkdir ring
     local pid
+    rm -f stderr
     "$CAMREC" --device test --size 320x240 --fps 50 --keyframe-interval 10 --encoder software --ring 1s --post 500ms --control-socket ring/socket --report ring.json \
         'ring/a-%Y.h264' ring/b.mkv 2>stderr &
     pid=$!
@@ -147,6 +148,7 @@ if [ "$(id -u)" = 0 ]; then
     fills() {
         local status=0 pid
         head -c 700k /dev/zero >disk/other
+        rm -f stderr
         "$CAMREC" --device test --size 640x480 --fps 30 --keyframe-interval 10 --encoder software --qp 2 --segment 1s --report full.json \
             'disk/a.h264' beside.h264 2>stderr &
         pid=$!
@@ -186,6 +188,7 @@ if [ "$(id -u)" = 0 ]; then
     states() {
         local status=0 pid
         head -c 740k /dev/zero >disk/other
+        rm -f stderr
         "$CAMREC" --device test --size 640x480 --fps 30 --keyframe-interval 10 --encoder software --qp 2 --segment 20f --control-socket state.sock \
             --report state.json 'disk/a.h264' 2>stderr &
         pid=$!
@@ -281,7 +284,8 @@ done
 
 # Timestamps under the segments' own names: reported, and not retried forever.
 refuses "timestamps: the segments' own name" 64 'same.h264.*--timestamps' "${small[@]}" --frames 9 --segment 3f --timestamps same.h264 same.h264
-refuses "timestamps: a pattern that comes to the segments' name" 73 'y%.h264: given twice: it is also ' "${small[@]}" --frames 9 --segment 3f --timestamps 'y%%.h264' 'y%.h264'
+refuses "timestamps: a pattern that comes to the segments' name" 73 "$(date +%Y)\.h264: given twice: it is also " "${small[@]}" --frames 9 --segment 3f \
+    --timestamps '%Y.h264' "$(date +%Y).h264"
 
 # A program for each finished file. rsync and rclone are stand-ins here, which take the examples' arguments and copy.
 program() { # NAME: makes a program of standard input

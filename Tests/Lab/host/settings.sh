@@ -65,6 +65,7 @@ check "service: so are frames; without a service it is 74" frames_end_once
 goes_on_after_crash() {
     local pid
     rm -rf run timed && mkdir run timed
+    rm -f stderr
     NOTIFY_SOCKET=$work/nobody RUNTIME_DIRECTORY=$work/run "$CAMREC" "${timed[@]}" --duration 4s timed/a.h264 2>stderr &
     pid=$!
     await 10 test -s timed/a.h264
@@ -92,15 +93,14 @@ cat >bad.expected <<'END'
 camrec: bad.conf:1: 'device test' has no '='; write key = value
 camrec: bad.conf:2: unknown key 'bitrat'; the nearest is 'bitrate'
 camrec: bad.conf:4: the value '640by480' is invalid for '--size <WxH>': expected width and height in pixels, as in 1280x720, up to 16384x16384
-camrec: bad.conf:6: --qp excludes --quality, --bitrate and --max-bitrate; leave them out
 camrec: bad.conf:7: 'pace' is 'maybe'; write yes or no
 camrec: bad.conf:9: 'frames' is already in line 8; leave one out
-camrec: bad.conf:10: camrec does not write .avi; use .mkv, .mp4, .ts or a raw .h264 or .h265
+camrec: bad.conf: there are more mistakes; fix these first
 END
 status=0
 camrec check good.conf bad.conf || status=$?
 check "check: a mistake is exit code 1" test $status = 1
-check "check: each mistake with its line, and no other" diff bad.expected stderr
+check "check: five mistakes with their lines, and that there are more" diff bad.expected stderr
 status=0
 camrec --settings bad.conf out.h264 || status=$?
 check "settings: nothing is recorded with a mistake" test "$status" = 64 -a ! -e out.h264
@@ -138,6 +138,7 @@ mistaken 'level 3.1 is too low for 1280x720 at 60 frames a second; use 3.2' 'dev
 mistaken 'H.264 has no level for 16384x16384; lower --size' 'size = 16384x16384'
 mistaken 'tset: no such device; use --device test' 'output = a.h264' 'device = tset'
 mistaken "'%D.h264': %D becomes '.*'.*; write %F" 'output = %D.h264'
+mistaken "'%Q.h264': %Q is not a conversion of strftime; write %% for a percent sign" 'output = %Q.h264'
 printf 'device = test\nlisten = 9982\nmax-clients-per-address = 3\nformat = nv12\n' >useless.conf
 records "check: what has no effect is not a mistake" check useless.conf && says "check: but reported" 'useless.conf: --max-clients-per-address has no effect'
 printf 'output = a.h264\nformat = h264\nbitrate = 2M\n' >useless.conf
@@ -150,7 +151,7 @@ check "check: a byte order mark is not a mistake" "$CAMREC" check marked.conf
 for number in $(seq 100); do echo "control = $number"; done >wrong.conf
 status=0
 camrec check wrong.conf || status=$?
-check "check: many mistakes are reported up to a limit" test "$status" = 1 -a "$(wc -l <stderr)" = 21
+check "check: many mistakes are reported up to a limit" test "$status" = 1 -a "$(wc -l <stderr)" = 6
 says "check: reports that there are more" 'wrong.conf: there are more mistakes'
 seq -f 'output = %g.h264' 2000 >long.conf
 status=0
@@ -182,7 +183,7 @@ for driver in radeonsi iHD; do
     cp stdout "$driver.text"
     launcher=()
     check "doctor: $driver fails: it is told, and software is tried all the same" \
-        grep -Pzq 'H.264 on /dev/dri/renderD128: (no picture|the process was killed).*\nH.265 on /dev/dri/renderD128: .*\nH.264 on software: libx264' "$driver.text"
+        grep -Pzq 'H.264 on /dev/dri/renderD128: (no picture|the process was killed|the GPU.s driver hangs).*\nH.265 on /dev/dri/renderD128: .*\nH.264 on software: libx264' "$driver.text"
     check "doctor: $driver encodes" json "$driver.json" "any(f['verdict'] == 'fine' and 'renderD128' in f['subject'] and 'H.264' in f['message'] for f in r['diagnosis']['findings'])"
 done
 finish

@@ -49,6 +49,8 @@ if records "$driver: 200 frames of the test source" --device test --size 640x480
     gpu_says "$driver: the GPU coded 200 pictures in one session" 'devices[0].pictures.h264 == 200' 'devices[0].sessions == 1' \
         'devices[0].memory_peak < 64 * 1024 * 1024'
 fi
+records "$driver: a hidden part" --device test --size 640x480 --frames 20 "${vaapi[@]}" --privacy 200x120+160+80 hidden.h264 &&
+    check "$driver: a hidden part is black" hides hidden.h264 180x100+170+90
 since=$(date +%s.%N)
 if TZ=UTC records "$driver: a picture on its side, with the time" --device test --size 640x480 --frames 20 --encoder vaapi --overwrite --rotate 90 \
     --overlay '%F %T.%f' --timestamps times.txt turned.mkv; then
@@ -56,6 +58,11 @@ if TZ=UTC records "$driver: a picture on its side, with the time" --device test 
         --until "$(($(date +%s) + 2))" --timestamps times.txt
 fi
 cheap
+for codec in h264 h265; do
+    records "$driver: --stamp, .$codec" --device test --size 320x240 --frames 20 --stamp "${vaapi[@]}" stamped.$codec &&
+        check "$driver: --stamp, .$codec: each picture states its time" report <("$CAMREC" inspect --json stamped.$codec) 'captureTimes.count == 20' 'accessUnits == 20' &&
+        check "$driver: --stamp, .$codec: the promised shape" "$CAMREC" inspect --check stamped.$codec
+done
 records "$driver: chosen by itself" --device test --size 640x480 --frames 10 --no-pace --overwrite --verbose out.h264 &&
     says "$driver: says that it chose $entry_point" "\b$entry_point\b"
 refuses "$driver: --low-power $wrong_low_power is refused with the reason" 69 'EncSlice' --device test --frames 10 "${vaapi[@]}" --low-power "$wrong_low_power" out.h264

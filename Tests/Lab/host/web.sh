@@ -6,44 +6,16 @@ set -euo pipefail
 begin
 
 web() { "$PYTHON" "$LAB/verify/web.py" "$@"; }
-clients() { "$PYTHON" "$LAB/verify/webclients.py" "$@"; }
-background=()
-ends() { # ends what still runs, and the lab's own folder
-    [ ${#background[@]} = 0 ] || kill "${background[@]}" 2>/dev/null || true
-    clean
+browsers() { "$PYTHON" "$LAB/verify/browsers.py" "$@"; }
+viewer() { "$PYTHON" "$LAB/verify/viewer.py" "$@"; }
+# shellcheck source=web-lib.sh
+. "$LAB/host/web-lib.sh"
+ends_with_disk() { # also lets go of the disk that may hang
+    : 2>/dev/null >"$work/disk-state" || true
+    umount --lazy "$work/disk" 2>/dev/null || true
+    ends
 }
-trap ends EXIT
-
-records_live() { # LOG REPORT ADDRESS SOURCE...: a recorder in the background, as $recorder, that listens; its $port
-    local log=$1 report=$2 address=$3
-    shift 3
-    : >"$log"
-    "$CAMREC" --encoder software --latency realtime --verbose --listen "$address" --report "$report" --overwrite "$@" 2>"$log" &
-    recorder=$!
-    background+=("$recorder")
-    await 20 grep -q '^listening on ' "$log" || { echo "it does not listen: $(cat "$log")"; return 1; }
-    port=$(sed -nE 's/^listening on .*:([0-9]+)$/\1/p' "$log")
-}
-serves() { # ARGUMENTS...: camweb in the background, as $server, at $page and $web_port
-    : >web.log
-    "$CAMWEB" --verbose --listen 0 "$@" 2>web.log &
-    server=$!
-    background+=("$server")
-    await 20 grep -q '^serving on ' web.log || { echo "it does not serve: $(cat web.log)"; return 1; }
-    page=$(sed -nE 's/^serving on (.*)$/\1/p' web.log)/
-    web_port=$(sed -nE 's/^serving on .*:([0-9]+)$/\1/p' web.log)
-}
-stops() { # NAME PID: a clean end
-    local status=0
-    kill -TERM "$2" 2>/dev/null || true
-    if ! timeout 20 tail --pid="$2" -f /dev/null; then
-        fail "$1" "it does not end"
-        return
-    fi
-    wait "$2" || status=$?
-    if [ $status = 0 ]; then pass "$1"; else fail "$1" "exit code $status"; fi
-}
-most_memory() { awk '/^VmHWM/ {print $2}' "/proc/$1/status"; } # PID: kilobytes, so far
+trap ends_with_disk EXIT
 
 refuses_web() { # NAME CODE PATTERN ARGUMENTS...: camweb exits with CODE after one line that has PATTERN
     local name=$1 code=$2 pattern=$3 status=0
@@ -62,7 +34,21 @@ refuses_web "listening beyond this machine" 64 "needs --password-file.*reverse p
 refuses_web "listening at another machine's name" 64 "needs --password-file" --listen example.org:8080 tcp://127.0.0.1:1
 refuses_web "recordings of no camera" 64 "no CAMERA has this name" --recordings b=. a=tcp://127.0.0.1:1
 refuses_web "recordings without a name" 64 "expected NAME=FOLDER" --recordings . a=tcp://127.0.0.1:1
+refuses_web "another server's options" 64 "unknown option '--port'; use --listen 0.0.0.0:8000$" --host 0.0.0.0 --port 8000 tcp://127.0.0.1:1
+refuses_web "a host that is an address" 64 "use --listen 0.0.0.0:8080" --host 0.0.0.0 tcp://127.0.0.1:1
+refuses_web "a mistyped option" 64 "unknown option '--lisen'; use --listen$" --lisen 80 tcp://127.0.0.1:1
 refuses_web "a host with a port" 64 "without scheme and port" --host example.org:80 tcp://127.0.0.1:1
+
+few_descriptors() { # camweb serves, or says what is missing
+    local limit status
+    for limit in 5 7 9 11 15 40; do
+        status=0
+        (ulimit -n $limit && exec timeout 2 "$CAMWEB" --listen 0 tcp://127.0.0.1:1) >stdout 2>stderr || status=$?
+        [ $status = 74 ] && grep -q "raise 'ulimit -n'" stderr || [ $status = 124 ] || { echo "$limit: exit code $status: $(cat stderr)"; return 1; }
+    done
+    [ $status = 124 ] || { echo "40 are not enough: $(cat stderr)"; return 1; }
+}
+check "few descriptors: it serves, or says what is missing" few_descriptors
 
 status() { curl -s -o /dev/null -w '%{http_code}' "$@" "$page"; } # CURL_OPTION...
 serves --listen 127.0.0.2:0 tcp://127.0.0.1:1
@@ -104,6 +90,7 @@ live() { # NAME ARGUMENTS...: the browser shows it; says how old the pictures ar
         fail "$name" "$said"
     fi
 }
+check "the state of a picture, from its age" web ages "$page"
 live "both cameras, light" door garden --screenshot light.png
 live "a late join" door --after "${seen:-0}"
 live "both cameras, dark" door garden --dark --screenshot dark.png
@@ -159,9 +146,9 @@ web stops "$page" door >stops.log 2>&1 <stop &
 viewer=$!
 exec 7>stop
 await 60 grep -q '^left' stops.log || true
-check "nobody watches: the recorder is left alone again" await 60 grep -q ' left after ' door.log
+check "nobody is watching: the recorder is left alone again" await 60 grep -q ' left after ' door.log
 exec 7>&-
-if wait $viewer; then pass "nobody watches: after a live picture"; else fail "nobody watches: after a live picture" "$(cat stops.log)"; fi
+if wait $viewer; then pass "nobody is watching: after a live picture"; else fail "nobody is watching: after a live picture" "$(cat stops.log)"; fi
 
 # The door's recordings, with a gap where its recorder was killed
 span=
@@ -179,6 +166,12 @@ plays_recordings() { # NAME ARGUMENTS...
 await 20 test "$(find rec -name '*.mkv' | wc -l)" -ge 4 || true
 plays_recordings "recordings: a time line, a click, across files, over a gap" --screenshot recordings.png
 plays_recordings "recordings: dark, on a phone" --dark --size 390x844 --screenshot recordings-phone.png
+# What a busy machine kept a browser from doing in time, it does at the second try; a defect fails twice.
+twice() { "$@" || "$@"; }
+check "a large camera: at each size, light and dark, the picture has half of the window" twice viewer layout "$page" door --screenshot look.png
+check "a large camera: address, keys, pictures, speeds, drags, fingers, wheel, go to, Back, full screen" twice viewer player "$page" door
+check "a large camera: an export by mouse, finger, keys and text" twice viewer export "$page" door
+check "a large camera: names, focus, reduced motion" twice viewer access "$page" door
 
 one_at_a_time() { # LOG: no receiver of a recorder joined before the last one had left
     awk '/ joined$/ {n++} / left after / {n--} n > 1 {print "two at once: " $0; exit 1} END {if (NR == 0) exit 1}' "$1"
@@ -274,20 +267,62 @@ check "all viewers of a camera share one connection: over a UNIX socket" one_at_
 check "no picture is lost on the way to camweb" report garden.json 'len(receivers) >= 1' 'len([r for r in receivers if r.dropped > 0]) == 0'
 stops "camweb ends" "$server"
 
+# A disk that hangs makes the first two downloads of a camera last, so that a third one waits.
+read -ra fuse < <(pkg-config --cflags --libs fuse3 2>/dev/null || true)
+if [ -e /dev/fuse ] && command -v fusermount3 >/dev/null && gcc -std=gnu11 -O1 -o hanging "$LAB/faults/disk.c" "${fuse[@]}" 2>/dev/null; then
+    mkdir store disk
+    : >disk-state
+    "$work/hanging" "$work/disk-state" "$work/store" "$work/disk" 2>disk.log &
+    disk=$!
+    background+=("$disk")
+    if await 10 mountpoint -q disk; then
+        serves door=tcp://127.0.0.1:1 --recordings "door=$work/rec" --scratch "$work/disk"
+        echo hang >disk-state
+        begin=$(curl -sf "${page}recordings/door.json?$always" | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["segments"][1]["start"])')
+        making=()
+        for seconds in 1 2; do
+            address="from=$begin&to=$((begin + seconds * 1000000))"
+            curl -sf -o "made-$seconds.mp4" "${page}recordings/door.mp4?$address" &
+            making+=("$!")
+            await 20 bash -c "curl -sf '${page}recordings/door.span?$address' | grep -qE '\"(made|position)\":0'" || true
+        done
+        viewer queue "$page" door >queue.log 2>&1 &
+        waiting=$!
+        check "downloads: one that waits says so on the page, and can be canceled" await 60 grep -q '^waiting' queue.log
+        echo slow 150000 >disk-state # bytes a second
+        await 60 grep -q '^made' queue.log || true
+        : >disk-state
+        if wait $waiting; then pass "downloads: the page shows the making, and the browser gets the whole file"; else
+            fail "downloads: the page shows the making, and the browser gets the whole file" "$(cat queue.log)"
+        fi
+        for download in "${making[@]}"; do
+            if wait "$download"; then pass "downloads: one that came first"; else fail "downloads: one that came first" "curl ends with $?"; fi
+        done
+        stops "downloads: camweb ends" "$server"
+        umount disk
+    else
+        skip "downloads: a queue on the page" "FUSE cannot mount here: $(cat disk.log)"
+    fi
+else
+    skip "downloads: a queue on the page" "no FUSE here; install fuse3 and libfuse3-dev"
+fi
+
 # The services' settings: cameras that come and go
 mkdir -p etc
 shed=
 serves --settings "$work/etc"
 web comes "$page" shed >comes.log 2>&1 &
 viewer=$!
-if await 60 grep -q '^none' comes.log; then
-    records_live shed.log shed.json "unix:$work/run/shed" --device test --size 320x240
+if await 60 grep -qF "none yet; add listen = unix:/run/camrec/NAME/live,mode=660 to $work/etc/NAME.conf" comes.log; then
+    records_live shed.log shed.json "unix:$work/run/shed" --device test --size 320x240 --control-socket run/shed-control
     shed=$recorder
     printf 'device = test\nsize = 320x240\nlisten = unix:%s/run/shed,mode=660\n' "$work" >etc/shed.conf
     await 60 grep -q '^shed' comes.log || true
+    echo "control-socket = $work/run/shed-control" >>etc/shed.conf
+    await 60 grep -q '^changed' comes.log || true
     rm etc/shed.conf
 fi
-if wait $viewer; then pass "settings: a camera comes, is seen, and goes"; else fail "settings: a camera comes, is seen, and goes" "$(cat comes.log)"; fi
+if wait $viewer; then pass "settings: a camera comes, is seen, changes, and goes"; else fail "settings: a camera comes, is seen, changes, and goes" "$(cat comes.log)"; fi
 check "settings: its recorder is left alone then" await 20 grep -q ' left after ' shed.log
 [ -z "$shed" ] || stops "settings: the recorder ends" "$shed"
 stops "settings: camweb ends" "$server"
@@ -307,6 +342,86 @@ for viewer in "${viewers[@]}"; do wait "$viewer" || fail "a late viewer" "$(cat 
 check "a late viewer: its first picture is a keyframe made for it" "$PYTHON" "$LAB/verify/receivers.py" newcomer late.h264 1800 first.h264 second.h264
 check "a late viewer: that one cannot be had is told once" test "$(grep -c '^mute: no keyframe for a new viewer.*No such file' web.log)" = 1
 stops "a late viewer: camweb ends" "$server"
+
+# The state of a picture is the age of the newest one, also on a page that is opened during an outage.
+states() { # PAGE_OPTION...
+    local step=0 name="states${1-}"
+    records_live frozen.log frozen.json "unix:$work/frozen" --device test --size 320x240 --control-socket frozen-control
+    frozen=$recorder
+    serves "frozen=unix:$work/frozen,control=$work/frozen-control"
+    rm -f wanted && mkfifo wanted
+    web states "$page" frozen "$@" >states.log 2>&1 <wanted &
+    viewer=$!
+    exec 8>wanted
+    shows() { # STATE TEXT
+        step=$((step + 1))
+        echo "$1 $2" >&8
+        check "$name: $1, on a page that was open and on one that is opened then" await 90 grep -qx "$step" states.log
+    }
+    await 60 grep -q '^watching' states.log || true
+    kill -STOP "$frozen"
+    shows silent "no picture for"
+    kill -CONT "$frozen"
+    shows live live
+    "$CAMREC" ctl frozen-control pause >/dev/null
+    shows paused paused
+    "$CAMREC" ctl frozen-control resume >/dev/null
+    shows live live
+    kill -KILL "$frozen" && wait "$frozen" 2>/dev/null || true
+    shows unavailable "recorder gone"
+    stops "$name: camweb ends" "$server"
+    shows reconnecting reconnecting
+    exec 8>&-
+    if wait $viewer; then pass "$name: each one"; else fail "$name: each one" "$(cat states.log)"; fi
+}
+states
+states --without-webcodecs
+
+# Browsers as they are: decoders that fail, no WebCodecs, Firefox. Keyframes are rare where that is hard.
+mkdir -p fox
+minute=(--device test --size 256x144 --control-socket)
+records_live real.log real.json "unix:$work/real" --device test --size 256x144 --segment 4s 'fox/%H%M%S.mkv'
+real=$recorder
+records_live slow.log slow.json "unix:$work/slow" "${minute[@]}" slow-control --fps 1 --keyframe-interval 60
+slow=$recorder
+records_live groups.log groups.json "unix:$work/groups" "${minute[@]}" groups-control --keyframe-interval 36000
+groups=$recorder
+records_live order.log order.json "unix:$work/order" --device test --size 256x144 --bframes 2
+order=$recorder
+serves "real=unix:$work/real" --recordings "real=$work/fox"
+check "browsers: a decoder that fails is replaced, and the page says when none is left" browsers decoders "$page" real
+check "browsers: a ManagedMediaSource in place of a MediaSource" browsers managed "$page" real
+has_firefox=
+command -v firefox-esr >/dev/null && has_firefox=yes
+if [ -n "$has_firefox" ]; then
+    check "Firefox: live, a recording, a download" browsers firefox "$page" real --screenshot firefox.png
+    check "Firefox without WebCodecs: live, a recording, a download" browsers firefox "$page" real --without-webcodecs
+else
+    skip "Firefox" "no firefox-esr here"
+fi
+stops "browsers: camweb ends" "$server"
+for name in slow groups order; do
+    serves "$name=unix:$work/$name,control=$work/$name-control"
+    case $name in
+        slow)
+            check "a camera of one picture a second" browsers slow "$page" slow
+            check "a camera of one picture a second, without WebCodecs" browsers slow "$page" slow --without-webcodecs
+            [ -z "$has_firefox" ] || check "a camera of one picture a second, in Firefox without WebCodecs" browsers slow "$page" slow --without-webcodecs --firefox
+            ;;
+        groups)
+            check "hardly a keyframe, without WebCodecs" browsers groups "$page" groups "$groups" 30
+            [ -z "$has_firefox" ] || check "hardly a keyframe, in Firefox without WebCodecs" browsers groups "$page" groups "$groups" 30 --firefox
+            ;;
+        order) check "B frames, without WebCodecs: the page says what to do" browsers reordered "$page" order ;;
+    esac
+    stops "browsers: camweb ends after $name" "$server"
+done
+cameras=()
+for camera in 1 2 3 4 5 6 7 8; do cameras+=("c$camera=unix:$work/real"); done
+serves "${cameras[@]}"
+check "eight cameras over HTTP/1.1, without WebCodecs" browsers many "$page" c1 c2 c3 c4 c5 c6 c7 c8
+stops "browsers: camweb ends after eight cameras" "$server"
+for recorder in "$real" "$slow" "$groups" "$order"; do stops "browsers: a recorder ends" "$recorder"; done
 
 # The recorder's figures and commands
 records_live panel.log panel.json "unix:$work/panel" --device test --size 640x360 --keyframe-interval 1000 --control-socket panel-control panel.h264
@@ -366,25 +481,6 @@ check "without --allow-changes: nothing can be changed" tell 403 command=pause
 stops "without --allow-changes: camweb ends" "$server"
 stops "the recorder on the page: it ends" "$panel"
 check "the recorder on the page: its recording is sound" decodes_silently panel.h264
-
-# Fifty viewers of four cameras, of which no recorder loses a frame
-cameras=() crowd=()
-for camera in 1 2 3 4; do
-    records_live "crowd$camera.log" "crowd$camera.json" "unix:$work/crowd$camera" --device test --size 320x180
-    crowd+=("$recorder") cameras+=("c$camera=unix:$work/crowd$camera")
-done
-serves "${cameras[@]}"
-processor() { awk -v hertz="$(getconf CLK_TCK)" '{print ($14 + $15) / hertz}' "/proc/$1/stat"; } # PID: seconds
-before=$(processor "$server") begun=$(date +%s.%N)
-check "fifty viewers: each gets ten seconds of pictures in a row" clients crowd "$web_port" 50 300 c1 c2 c3 c4
-awk -v before="$before" -v after="$(processor "$server")" -v begun="$begun" -v ended="$(date +%s.%N)" -v memory="$(most_memory "$server")" \
-    'BEGIN {printf "      camweb: %.1f %% of a processor, %d MB at most\n", (after - before) / (ended - begun) * 100, memory / 1000}'
-check "fifty viewers: memory is bounded" test "$(most_memory "$server")" -lt 65536
-stops "fifty viewers: camweb ends" "$server"
-for camera in 1 2 3 4; do
-    stops "fifty viewers: recorder $camera ends" "${crowd[camera - 1]}"
-    check "fifty viewers: recorder $camera loses no frame" report "crowd$camera.json" 'frames.written == frames.encoded' 'len([r for r in receivers if r.dropped > 0]) == 0' 'len(receivers) == 1'
-done
 
 # Events, of which the recorder keeps two; and a recording with sound
 mkdir -p events talk events-etc

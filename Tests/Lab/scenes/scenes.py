@@ -348,7 +348,8 @@ def planar(planes):
 
 
 # linux/videodev2.h: the requests, and v4l2_format and v4l2_streamparm of a video output on a 64-bit machine.
-VIDIOC_S_FMT, VIDIOC_S_PARM, OUTPUT, NO_FIELD, SMPTE170M, REC709 = 0xC0D05605, 0xC0CC5616, 2, 1, 1, 3
+VIDIOC_S_FMT, VIDIOC_S_PARM, VIDIOC_STREAMON = 0xC0D05605, 0xC0CC5616, 0x40045612
+OUTPUT, NO_FIELD, SMPTE170M, REC709 = 2, 1, 1, 3
 
 
 def set_format(device, options):
@@ -366,6 +367,11 @@ def set_format(device, options):
         fcntl.ioctl(device, VIDIOC_S_PARM, bytearray(request))
     except OSError:
         pass # the rate is for the reader's information only
+    try:
+        # v4l2loopback 0.12 takes another writer after this one only if this one has started a stream; write() alone is not enough.
+        fcntl.ioctl(device, VIDIOC_STREAMON, struct.pack("I", OUTPUT))
+    except OSError:
+        pass # other drivers want buffers first
 
 
 def open_output(options):

@@ -14,6 +14,7 @@ from schedule import Schedule
 UNAVAILABLE = 75  # a stage's status: this machine cannot have it
 BUSY = "while :; do :; done"
 LATER = ["nice", "-n", "10"]
+LONGEST = 12
 
 
 class Running:
@@ -72,6 +73,7 @@ class Run:
         self.schedule = Schedule(stages, costs(stages), options.jobs)
         self.running = {}
         self.printed = 0
+        self.begin = time.monotonic()
         self.load = options.load
         self.resumes = options.resume
         build = "release" if any(stage.name == "release-build" for stage in stages) else "debug"
@@ -161,6 +163,14 @@ class Run:
         if sys.stderr.isatty():
             print(f"\r\033[K{len(self.schedule.ended)} of {len(self.stages)} stages; {', '.join(self.running)}", end="", file=sys.stderr, flush=True)
 
+    def times(self):
+        """Where the time went: it decides which stage is worth shortening."""
+        outcomes = {stage.name: self.results.outcome(stage) for stage in self.stages}
+        longest = sorted(outcomes, key=lambda name: -outcomes[name]["processor"])[:LONGEST]
+        lines = [f"  {name}: {outcomes[name]['wall']:.0f} s, processors {outcomes[name]['processor']:.0f} s" for name in longest]
+        used = sum(outcome["processor"] for outcome in outcomes.values())
+        return "\n".join([f"{time.monotonic() - self.begin:.0f} s, processors {used:.0f} s, most of them in:", *lines])
+
     def summary(self):
         """Prints what failed and was skipped, and the totals."""
         checks = [(stage, *check) for stage in self.stages for check in self.results.checks(stage)]
@@ -171,6 +181,7 @@ class Run:
                 for _, _, name, reason in found:
                     print(f"  {name}: {reason}")
                 print()
+        print(self.times(), end="\n\n")
         counts = [sum(check[1] == outcome for check in checks) for outcome in ("pass", "fail", "skip")]
         print(f"{counts[0]} passed, {counts[1]} failed, {counts[2]} skipped", flush=True)
         if any(stage.is_build and not self.results.passed(stage) for stage in self.stages):

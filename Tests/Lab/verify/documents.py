@@ -1,5 +1,5 @@
-"""Checks the documents: links and headings that exist, pages that something links to, and a README and lines of bounded
-length.
+"""Checks the documents: links and headings that exist, pages that something links to, and a README, pages and lines of
+bounded length.
 
 usage: documents.py REPOSITORY
 """
@@ -11,6 +11,7 @@ import sys
 LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)\)")
 WIDTH = 120
 README_LINES = 130
+GUIDE_LINES = 150
 
 
 def pages(repository):
@@ -61,6 +62,10 @@ def main():
     lines = len((repository / "README.md").read_text(encoding="utf-8").splitlines())
     if lines > README_LINES:
         problems.append(f"README.md: {lines} lines; a page under docs/ has room")
+    for page in sorted((repository / "docs/guide").glob("*.md")):
+        lines = len(page.read_text(encoding="utf-8").splitlines())
+        if lines > GUIDE_LINES:
+            problems.append(f"{page.relative_to(repository)}: {lines} lines; a page answers one question")
     for path in sorted([*(repository / "docs").rglob("*.md"), *(repository / "docs").rglob("*.svg")]):
         if path not in linked:
             problems.append(f"{path.relative_to(repository)}: nothing links to it")

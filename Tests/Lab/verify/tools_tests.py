@@ -1,4 +1,4 @@
-"""Tests of the tests' own tools: mutants that survive moves, and stages that run side by side."""
+"""Tests of the tests' own tools: mutants that survive moves, stages that run side by side, reports of unit tests."""
 
 import importlib.machinery
 import importlib.util
@@ -146,6 +146,17 @@ class Stages(unittest.TestCase):
             self.assertLessEqual(set(stage.needs), known, stage.name)
             self.assertTrue((REPOSITORY / stage.command[0]).exists(), stage.command[0])
             known.add(stage.name)
+
+
+class UnitTests(unittest.TestCase):
+    def test_a_failure_that_printed_control_characters_is_named(self):
+        report = '<testsuites><testcase classname="A" name="b()"><failure message="got \x1b[2J"/></testcase></testsuites>'
+        with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
+            file.write(report)
+            file.flush()
+            script = REPOSITORY / "Tests/Lab/verify/unit_tests.py"
+            lines = subprocess.run([sys.executable, script, "unit", "1", file.name], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(lines, "fail\tunit: A.b()\tgot ?[2J\n")
 
 
 if __name__ == "__main__":

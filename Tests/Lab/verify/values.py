@@ -24,6 +24,7 @@ OPERANDS = {
     "ctl": ["none", "stop"],
     "check": ["none.conf"],
     "adopt": ["none"],
+    "keep": ["none"],
 }
 # Those of docs/reference/exit-codes.md, and 1 of 'check'.
 CODES = {0, 1, 64, 65, 66, 69, 73, 74, 75, 77}
@@ -75,7 +76,7 @@ def fault(command, option, value, is_joined):
 def main():
     walks = [
         (command, option, value, is_joined)
-        for command in ["record", "inspect", "remux", "ctl", "check", "adopt", "devices", "doctor"]
+        for command in ["record", "inspect", "remux", "ctl", "check", "adopt", "keep", "devices", "doctor"]
         for option in options(command)
         for value in VALUES
         for is_joined in (True, False)

@@ -6,8 +6,13 @@ usage: web.py live URL [--large] [--dark] [--size WxH] [--screenshot FILE] [--ta
                                         each camera's picture is the test source's, and moves; prints the number of the
                                         last picture, and how old pictures were when they were seen
        web.py outage URL NAME           says "live", "down" and "back" as the page shows it, with what it says meanwhile
-       web.py comes URL NAME            says what the page says without cameras, and NAME once that camera came and was seen;
-                                        then it goes
+       web.py ages URL                  the page's rules for the state of a picture, with times of the test's own
+       web.py states URL NAME [--without-webcodecs]
+                                        for each line of standard input, a state and a text: the page, and one that is opened
+                                        then, show that state with the text, and a picture that is not live dimmed; prints the
+                                        line's number
+       web.py comes URL NAME            says what the page says without cameras, NAME once that camera came and was seen, and
+                                        "changed" once it was seen with a control socket; then it goes
        web.py unplayable URL NAME TEXT  a camera whose stream the browser cannot decode says so, with TEXT; where the browser
                                         can, its picture is seen
        web.py stops URL NAME            a camera that nobody sees is not fetched
@@ -21,6 +26,14 @@ usage: web.py live URL [--large] [--dark] [--size WxH] [--screenshot FILE] [--ta
        web.py recorder URL NAME [--dark] [--size WxH] [--screenshot FILE]
                                         the figures move, and each button does what it says: to the live picture, and in the
                                         recorder's own figures
+       web.py watches URL NAME USER PASSWORD [--dark] [--size WxH] [--screenshot FILE]
+                                        a viewer sees the live picture and can save it, is offered nothing else, and is told
+                                        "camera offline" without a cause; at the end of standard input, once the user is an
+                                        administrator, the page has details and the cause
+       web.py placed URL NAME USER PASSWORD [--pin HASH] [--embedder URL --stranger URL] [--dark] [--size WxH]
+                                        [--screenshot FILE]
+                                        the page below a path: login, live picture, an app that can be installed; the page at
+                                        one address shows it in a frame, and that at the other may not
        web.py shows URL NAME            the figures move, and nothing can be changed
        web.py vivid URL NAME NAME [--dark] [--screenshot FILE]
                                         two cameras of the vivid driver: one shows colour bars, the other green, and both move
@@ -37,6 +50,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -158,6 +172,76 @@ def outage(options):
         print("back", flush=True)
 
 
+# What happens at which millisecond, and what the page then says at which.
+AGES = {
+    "a page that is opened during an outage": (
+        [(0, "open"), (10, "take", {"state": "live", "age": 12_000})], [(10, "silent", "no picture for 12 s")]),
+    "a new page of a camera that plays": (
+        [(0, "open"), (10, "take", {"state": "live", "age": 30})], [(10, "waiting", "waiting for a keyframe")]),
+    "a picture that camweb has and the page cannot show": (
+        [(0, "open"), (10, "take", {"state": "live", "age": 30}), (2_900, "take", {"state": "live", "age": 30})],
+        [(2_900, "waiting", "waiting for a keyframe"), (3_500, "silent", "no picture for 4 s")]),
+    "a camera that plays, and stops": (
+        [(0, "open"), (10, "take", {"state": "live", "age": 30}), *((100 + 33 * number, "noteShown") for number in range(20))],
+        [(800, "live", "live"), (3_700, "live", "live"), (3_800, "silent", "no picture for 3 s"), (80_000_000, "silent", "no picture for 22 h")]),
+    "a camera of one picture in five seconds": (
+        [(0, "open"), (10, "take", {"state": "live", "age": 30}), *((5_000 * number, "noteShown") for number in range(1, 8))],
+        [(49_000, "live", "live"), (51_000, "silent", "no picture for 16 s")]),
+    "an outage does not count as slowness": (
+        [(0, "open"), (10, "take", {"state": "live", "age": 30}), *((33 * number, "noteShown") for number in range(1, 20)),
+         (60_000, "noteShown"), (60_033, "noteShown")],
+        [(60_100, "live", "live"), (63_100, "silent", "no picture for 3 s")]),
+    "a pause, whatever the age": (
+        [(0, "open"), (10, "noteShown"), (20, "take", {"state": "paused", "age": 0})], [(30, "paused", "paused"), (9_000, "paused", "paused")]),
+    "no answer from camweb at all": ([(0, "open")], [(1_000, "connecting", "connecting"), (5_000, "silent", "no picture for 5 s")]),
+}
+RUN = """(async (events, moments) => {
+  const { LiveState } = await import("/state.js");
+  const live = new LiveState(true);
+  for (const [now, name, status] of events) status ? live[name](status, now) : live[name](now);
+  return JSON.stringify(moments.map(([now]) => { const { state, text } = live.describe(now); return [now, state, text]; }));
+})"""
+
+
+def ages(options):
+    with Browser() as browser:
+        page = browser.open(options.url)
+        page.wait("document.getElementById('cameras') !== null", "the page")
+        for what, (events, wanted) in AGES.items():
+            found = json.loads(page.evaluate(f"{RUN}({json.dumps(events)}, {json.dumps(wanted)})"))
+            if found != [list(one) for one in wanted]:
+                raise Failed(f"{what}: {found} in place of {wanted}")
+
+
+def states(options):
+    with Browser() as browser:
+        before = "delete window.VideoDecoder" if options.without_webcodecs else ""
+        first, name = browser.open(options.url, before=before), options.names[0]
+        watch(first, name)
+        print("watching", flush=True)
+        one = f"document.querySelector('[data-name={json.dumps(name)}]')"
+        for number, line in enumerate(sys.stdin, 1):
+            state, text = line.rstrip("\n").split(" ", 1)
+            # Without camweb, no page can be opened.
+            pages = [first] if state == "reconnecting" else [first, browser.open(options.url, before=before)]
+            for page in pages:
+                page.wait(f"{state_of(name)} === {json.dumps(state)} && {one}.querySelector('.state').textContent.includes({json.dumps(text)})",
+                          f"the state {state}, {text!r}, in page {pages.index(page)}")
+                dims = page.evaluate(f"Number(getComputedStyle({one}.querySelector('.picture > :is(canvas, video)')).opacity) < 1")
+                if dims != (state != "live"):
+                    raise Failed(f"{state}: the picture is {'dimmed' if dims else 'not dimmed'}")
+                if state == "live":
+                    watch(page, name)
+                # A state that holds for a moment only is none.
+                time.sleep(1.5)
+                found = page.evaluate(state_of(name))
+                if found != state:
+                    raise Failed(f"{found} follows {state}")
+            for page in pages[1:]:
+                page.close()
+            print(number, flush=True)
+
+
 def comes(options):
     with Browser() as browser:
         page, name = browser.open(options.url), options.names[0]
@@ -166,6 +250,10 @@ def comes(options):
         page.wait(f"document.querySelector('[data-name={json.dumps(name)}]') !== null", "the camera on the page")
         watch(page, name)
         print(name, flush=True)
+        # Its settings change, and the page goes on with them.
+        page.wait(f"document.querySelector('[data-name={json.dumps(name)}] .recorder') !== null", "the recorder's figures")
+        watch(page, name)
+        print("changed", flush=True)
         page.wait("document.querySelector('.camera') === null", "a page without the camera")
 
 
@@ -173,7 +261,7 @@ def unplayable(options):
     with Browser() as browser:
         for before in ("", "delete window.VideoDecoder"):
             page, name = browser.open(options.url, before=before), options.names[0]
-            page.wait(f"['live', 'unavailable'].includes({state_of(name)})", "the stream")
+            page.wait(f"['live', 'unplayable'].includes({state_of(name)})", "the stream")
             plays = "VideoDecoder.isConfigSupported({codec: 'hev1.1.6.L93.90'}).then((found) => found.supported)"
             if page.evaluate(f"'VideoDecoder' in window ? {plays} : MediaSource.isTypeSupported('video/mp4; codecs=hvc1.1.6.L93.90')"):
                 watch(page, name)
@@ -194,9 +282,9 @@ def clock_of(time_code, near):
 class LargeCamera:
     """A camera that is large on the page, with its time line."""
 
-    def __init__(self, browser, options):
-        self.name = options.names[0]
-        self.page = browser.open(options.url, tuple(map(int, options.size.split("x"))), options.dark)
+    def __init__(self, browser, options, before=""):
+        self.name, self.options = options.names[0], options
+        self.page = browser.open(options.url, tuple(map(int, options.size.split("x"))), options.dark, before)
         self.one = f"document.querySelector('[data-name={json.dumps(self.name)}]')"
         self.page.wait(f"{self.one} !== null", "the camera on the page")
         self.page.evaluate(f"{self.one}.querySelector('button').focus()")
@@ -217,12 +305,11 @@ class LargeCamera:
         self.page.evaluate(f"{self.line}.scrollIntoView({{ block: 'center' }})")
         left, top, width, height = json.loads(self.page.evaluate(
             f"((box) => JSON.stringify([box.left, box.top, box.width, box.height]))({self.line}.getBoundingClientRect())"))
-        extra = {} if kind == "mouseMoved" else {"button": "left", "clickCount": 1}
-        self.page.command("Input.dispatchMouseEvent", type=kind, x=left + width * self.place(moment), y=top + height / 2, **extra)
+        self.page.mouse(kind, left + width * self.place(moment), top + height / 2)
 
     def click(self, moment):
-        self.mouse("mousePressed", moment)
-        self.mouse("mouseReleased", moment)
+        self.mouse("pressed", moment)
+        self.mouse("released", moment)
 
     def press(self, text):
         self.page.evaluate(f"[...{self.one}.querySelectorAll('button')].find((e) => e.textContent === {json.dumps(text)}).click()")
@@ -284,7 +371,7 @@ def recordings(options):
             time.sleep(0.1)
         # A keyframe while looking for a time.
         wanted = times[1][0] + 0.7 * (times[1][1] - times[1][0])
-        camera.mouse("mouseMoved", wanted)
+        camera.mouse("moved", wanted)
         deadline = time.monotonic() + PATIENCE
         while True:
             seen = read(page, camera.name, ".preview canvas")
@@ -302,11 +389,12 @@ def recordings(options):
         begun = camera.wait_for("a click", wanted - 0.2, wanted + 2)
         if options.screenshot:
             page.screenshot(options.screenshot)
+        camera.press("Export")
         camera.press("From here")
         crossed = camera.wait_for("across files", times[1][0] + 0.2, times[1][1])
         camera.press("To here")
         page.wait(f"!{camera.one}.querySelector('.download').hidden", "a download")
-        href = page.evaluate(f"{camera.one}.querySelector('.download').getAttribute('href')")
+        href = page.evaluate(f"((address) => address.pathname + address.search)(new URL({camera.one}.querySelector('.download').href))")
         # Over the gap.
         wanted = times[before_gap][1] - 1
         camera.click(wanted)
@@ -339,7 +427,7 @@ class Panel(LargeCamera):
             f"fetch('/cameras/{urllib.parse.quote(self.name)}/stats.json').then((answer) => answer.json())")["stats"]
 
     def button(self, text):
-        return f"[...{self.one}.querySelectorAll('.recorder button')].find((e) => e.textContent === {json.dumps(text)})"
+        return f"[...{self.one}.querySelectorAll('button')].find((e) => e.textContent === {json.dumps(text)})"
 
     def order(self, text):
         """Presses a button of the recorder."""
@@ -359,10 +447,10 @@ class Panel(LargeCamera):
     def open(self, title):
         self.page.evaluate(f"[...{self.one}.querySelectorAll('summary')].find((e) => e.textContent === {json.dumps(title)}).click()")
 
-    def finish(self):
+    def finish(self, expected=" 503 "):
         if self.page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             raise Failed("the page is wider than the window")
-        complaints = [found for found in self.page.complaints() if " 503 " not in found]
+        complaints = [found for found in self.page.complaints() if not re.search(expected, found)]
         if complaints:
             raise Failed(f"the browser complains: {complaints}")
 
@@ -388,7 +476,7 @@ def recorder(options):
         panel.until("another bit rate", lambda stats: stats["bitRate"] == 400000)
 
         panel.order("Snapshot")
-        panel.page.wait(f"/^saved as .*jpg$/.test({panel.one}.querySelector('.recorder > .note').textContent)", "a snapshot")
+        panel.page.wait(f"/^saved as .*jpg$/.test({panel.one}.querySelector('.recorder-note').textContent)", "a snapshot")
         deadline = time.monotonic() + PATIENCE
         while not (found := [path for path in pathlib.Path(downloads).iterdir() if path.suffix == ".jpg"]):
             if time.monotonic() > deadline:
@@ -399,7 +487,8 @@ def recorder(options):
         if size != "640,360":
             raise Failed(f"the snapshot is {size}")
 
-        panel.order("Pause recording")
+        check_question(panel)
+        panel.page.evaluate("document.querySelectorAll('dialog button')[1].click()")
         paused = panel.until("a pause", lambda stats: stats["state"] == "paused")["paused"]
         still = panel.until("pictures in the pause", lambda stats: stats["paused"] > paused + 20) and read(panel.page, panel.name)
         panel.until("more of them", lambda stats: stats["paused"] > paused + 40)
@@ -417,6 +506,138 @@ def recorder(options):
             panel.page.evaluate(f"{panel.one}.querySelector('.recorder').scrollIntoView()")
             panel.page.screenshot(options.screenshot)
         panel.finish()
+
+
+def check_question(panel):
+    """A pause asks first: no has the focus, Escape is no, and the keys of the player do nothing meanwhile."""
+    page = panel.page
+    panel.order("Pause recording")
+    page.wait("document.querySelector('dialog[open]') !== null", "a question before a pause")
+    if page.evaluate("document.activeElement.textContent") != "Keep recording":
+        raise Failed("the focus is not on the safe answer")
+    named = page.evaluate("['labelledby', 'describedby'].every((kind) => document.getElementById("
+                          "document.querySelector('dialog').getAttribute(`aria-${kind}`)).textContent.length > 10)")
+    if not named:
+        raise Failed("the question has no name")
+    page.press("Escape")
+    page.wait("document.querySelector('dialog') === null", "no question after Escape")
+    if not page.evaluate(f"{panel.one}.classList.contains('large')"):
+        raise Failed("Escape closes the camera, too")
+    panel.order("Pause recording")
+    page.wait("document.querySelector('dialog[open]') !== null", "a question again")
+    page.press("Enter", "\r")
+    page.wait("document.querySelector('dialog') === null", "no question after Enter")
+    time.sleep(0.5)
+    if panel.stats()["state"] != "recording":
+        raise Failed("no is taken for yes")
+    panel.order("Pause recording")
+    page.wait("document.querySelector('dialog[open]') !== null", "a question for the third time")
+    if panel.options.screenshot:
+        page.screenshot(panel.options.screenshot.replace(".png", "-question.png"))
+
+
+def watches(options):
+    with Browser() as browser:
+        page = browser.open(f"{options.url}#camera={options.names[0]}", tuple(map(int, options.size.split("x"))), options.dark)
+        page.wait("document.getElementById('password') !== null", "the login page")
+        fill(page, options.user, options.password)
+        page.wait("document.querySelector('.camera.large') !== null", "the camera of the link after the login")
+        watch(page, options.names[0])
+        if found := page.evaluate("document.querySelectorAll('details, .recorder, .rate').length"):
+            raise Failed(f"a viewer has {found} details")
+        page.evaluate("[...document.querySelectorAll('.large button')].find((e) => e.textContent === 'Snapshot').click()")
+        page.wait("/^saved as .*jpg$/.test(document.querySelector('.large .recorder-note').textContent)", "a snapshot")
+        page.press("Escape")
+        page.wait("document.querySelector('[data-state=unavailable] .message')?.textContent === 'camera offline'", "a camera that is offline")
+        page.wait("document.querySelector('[data-state=unavailable] .state').textContent === 'camera offline'", "its state")
+        if "127.0.0.1" in (text := page.evaluate("document.body.innerText")):
+            raise Failed(f"a viewer sees an address: {text!r}")
+        if options.screenshot:
+            page.screenshot(options.screenshot)
+        # The page follows the role.
+        print("watching", flush=True)
+        sys.stdin.read()
+        page.wait("document.querySelectorAll('details').length > 0", "an administrator's details")
+        page.wait("/127.0.0.1.*connection refused/.test(document.querySelector('[data-state=unavailable] .message')?.textContent ?? '')", "the cause")
+        if complaints := page.complaints():
+            raise Failed(f"the browser complains: {complaints}")
+
+
+def placed(options):
+    with Browser(options.pin) as browser:
+        page = browser.open(f"{options.url}#camera={options.names[0]}", tuple(map(int, options.size.split("x"))), options.dark)
+        page.wait("document.getElementById('password') !== null", "the login page")
+        check_app(page, options.url)
+        fill(page, options.user, options.password)
+        page.wait("document.querySelector('.camera.large') !== null", "the camera of the link after the login")
+        watch(page, options.names[0])
+        check_app(page, options.url)
+        if not page.evaluate("location.href").startswith(f"{options.url}#camera="):
+            raise Failed(f"the page is at {page.evaluate('location.href')}")
+        if options.embedder:
+            check_frames(browser, options)
+        page.evaluate("document.querySelector('.large .caption button').click()")
+        page.evaluate("document.querySelector('#logout button').click()")
+        page.wait("document.getElementById('password') !== null", "the login page after the logout")
+        if options.embedder:
+            log_in_within(browser, options)
+        if complaints := page.complaints():
+            raise Failed(f"the browser complains: {complaints}")
+
+
+def log_in_within(browser, options):
+    """A frame of the same site has the login page, too, and the session that begins there."""
+    home = browser.open(options.embedder)
+    home.wait("document.querySelector('iframe') !== null && document.readyState === 'complete'", "the page that embeds camweb")
+    frame = home.frame()
+    frame.wait("document.getElementById('password') !== null", "the login page in a frame")
+    fill(frame, options.user, options.password)
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        try:
+            # Each document of the frame has a world of its own.
+            if home.frame().evaluate("document.querySelector('[data-state=live]') !== null"):
+                return
+        except Failed:
+            pass
+        time.sleep(0.1)
+    raise Failed("no live picture after a login in a frame")
+
+
+def check_app(page, url):
+    """The page is a web app that can be installed, and begins where the page is."""
+    page.wait("document.readyState === 'complete'", "the whole page")
+    found = page.command("Page.getAppManifest")
+    if found["url"] != f"{url}manifest.webmanifest" or found["errors"]:
+        raise Failed(f"the manifest: {found}")
+    manifest = json.loads(found["data"])
+    if urllib.parse.urljoin(found["url"], manifest["start_url"]) != url or manifest["display"] != "standalone":
+        raise Failed(f"the manifest: {manifest}")
+    # A test browser's profile is not for installing.
+    errors = [error["errorId"] for error in page.command("Page.getInstallabilityErrors")["installabilityErrors"]]
+    if set(errors) - {"in-incognito"}:
+        raise Failed(f"the page cannot be installed: {errors}")
+
+
+def check_frames(browser, options):
+    """The page of one origin shows the live picture in a frame; that of another does not."""
+    home = browser.open(options.embedder)
+    home.wait("document.querySelector('iframe') !== null && document.readyState === 'complete'", "the page that embeds camweb")
+    frame = home.frame()
+    frame.wait(f"{state_of(options.names[0])} === 'live'", "the live picture in a frame")
+    watch(frame, options.names[0])
+    if options.screenshot:
+        home.screenshot(options.screenshot)
+    if complaints := home.complaints():
+        raise Failed(f"the browser complains of the frame: {complaints}")
+    home.close()
+    stranger = browser.open(options.stranger)
+    stranger.wait("document.querySelector('iframe') !== null && document.readyState === 'complete'", "the other page")
+    if stranger.frame().evaluate("document.querySelector('#cameras, #password') !== null"):
+        raise Failed("another page embeds camweb")
+    if not any("frame-ancestors" in found for found in stranger.complaints()):
+        raise Failed(f"another page's frame is refused for another reason: {stranger.complaints()}")
+    stranger.close()
 
 
 def shows(options):
@@ -541,6 +762,37 @@ def style(page, name):
     return tuple(bytes.fromhex(text.lstrip("#")))
 
 
+def check_event_list(panel, segments, until):
+    """The events' list has each event with its picture, the newest first; a click plays one, and so do the buttons."""
+    page = panel.page
+    items = f"[...{panel.one}.querySelectorAll('.events li')]"
+
+    def is_there():
+        begins = [int(start) for start in page.evaluate(f"{items}.map((e) => e.dataset.start).join()").split(",") if start]
+        return begins == [segment["start"] for segment in reversed(segments)]
+
+    def playing():
+        value = page.evaluate(f"{panel.line}.getAttribute('aria-valuetext') === 'live' ? '' : {panel.line}.getAttribute('aria-valuenow')")
+        return float(value) if value else 0
+
+    until("each event in the list", is_there)
+    page.evaluate(f"{panel.one}.querySelector('.events').scrollIntoView()")
+    until("the events' pictures", lambda: page.evaluate(
+        f"{items}.every((e) => {{ const c = e.querySelector('canvas'); return c.width === 320 && c.getContext('2d').getImageData(20, 120, 1, 1).data[0] > 100; }})"))
+    older, newer = (segment["start"] / 1e6 for segment in segments)
+    page.evaluate(f"{items}.at(-1).querySelector('button').click()")
+    until("the older event after a click", lambda: older - 0.5 < playing() < older + 3)
+    until("the event that plays, in the list", lambda: page.evaluate(f"{items}.at(-1).querySelector('[aria-current]') !== null"))
+    # A second click before anything plays is no reason to stand still.
+    page.evaluate(f"{items}.at(-1).querySelector('button').click(); {items}[0].querySelector('button').click()")
+    page.wait(f"!{panel.one}.querySelector('video.recording').paused", "the newer event, which plays after two clicks at once")
+    page.evaluate(f"{items}.at(-1).querySelector('button').click()")
+    until("the older event again", lambda: older - 0.5 < playing() < older + 3)
+    for title, begin in (("Next", newer), ("Previous", older)):
+        page.evaluate(f"[...{panel.one}.querySelectorAll('button')].find((e) => e.title.startsWith('{title} event')).click()")
+        until(f"{title} event", lambda: begin - 0.5 < playing() < begin + 3)
+
+
 def events(options):
     def until(what, happened):
         deadline = time.monotonic() + PATIENCE
@@ -573,6 +825,7 @@ def events(options):
         until("the first event is removed", lambda: all(segment["id"] != first["id"] for segment in list_of(options)["segments"]))
         until("the time line without it", lambda: panel.place(middle(first)) < 0 or colour_at(panel, middle(first)) is None)
         last = until("the last event", lambda: finished(2))[-1]
+        check_event_list(panel, finished(2), until)
         page.evaluate(f"((select) => {{ select.value = '8'; select.dispatchEvent(new Event('change')); }})"
                       f"({panel.one}.querySelector('.recordings select'))")
         until("the last event on the time line", lambda: colour_at(panel, middle(last)) == orange)
@@ -581,7 +834,8 @@ def events(options):
         page.wait(f"{panel.one}.querySelector('video.recording').videoWidth > 0", "a recorded picture")
         # It ends soon.
         page.wait(f"{panel.one}.dataset.state === 'live'", "the live picture after the last recording")
-        panel.finish()
+        # The picture of an event that was just removed.
+        panel.finish(r" 503 | 404 .*\.keyframe")
 
 
 def heard(options):
@@ -610,7 +864,8 @@ def stops(options):
 
 def login(options):
     with Browser(options.pin) as browser:
-        page = browser.open(options.url, tuple(map(int, options.size.split("x"))), options.dark)
+        # A link to a camera, which is large after the login.
+        page = browser.open(f"{options.url}#camera={options.names[0]}", tuple(map(int, options.size.split("x"))), options.dark)
         page.wait("document.getElementById('password') !== null", "the login page")
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             raise Failed("the page is wider than the window")
@@ -619,7 +874,7 @@ def login(options):
         fill(page, options.user, options.password + "x")
         page.wait("document.querySelector('.problem') !== null", "the problem after a wrong password")
         fill(page, options.user, options.password)
-        page.wait("document.querySelector('.camera') !== null", "a camera after the login")
+        page.wait("document.querySelector('.camera.large') !== null", "the camera of the link after the login")
         watch(page, options.names[0])
         if page.evaluate("document.cookie"):
             raise Failed("scripts can read the cookie")
@@ -633,6 +888,8 @@ def login(options):
 
 
 def fill(page, user, password):
+    # Until then the page may not have noted its address.
+    page.wait("document.readyState === 'complete'", "the whole login page")
     page.evaluate(f"[...document.querySelectorAll('input')].forEach((e, i) => e.value = {json.dumps([user, password])}[i])")
     page.evaluate("document.querySelector('form button').click()")
 
@@ -640,27 +897,34 @@ def fill(page, user, password):
 def main():
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(required=True)
-    for action in (live, outage, comes, unplayable, stops, recordings, recorder, shows, vivid, brightness, events, heard, login):
+    for action in (live, outage, ages, states, comes, unplayable, stops, recordings, recorder, shows, vivid, brightness, events, heard, login, watches, placed):
         command = commands.add_parser(action.__name__)
         command.set_defaults(action=action)
         command.add_argument("url")
-        command.add_argument("names", nargs="+" if action in (live, vivid) else 1, metavar="NAME")
-        if action is login:
+        if action is not ages:
+            command.add_argument("names", nargs="+" if action in (live, vivid) else 1, metavar="NAME")
+        if action in (login, watches, placed):
             command.add_argument("user")
             command.add_argument("password")
+        if action in (login, placed):
             command.add_argument("--pin")
-        if action in (live, login, recordings, recorder, shows, vivid, brightness, events, heard):
+        if action is placed:
+            command.add_argument("--embedder")
+            command.add_argument("--stranger")
+        if action in (live, login, watches, placed, recordings, recorder, shows, vivid, brightness, events, heard):
             command.add_argument("--dark", action="store_true")
             command.add_argument("--size", default="1280x800")
             command.add_argument("--screenshot")
         if action is unplayable:
             command.add_argument("text")
+        if action in (live, states):
+            command.add_argument("--without-webcodecs", action="store_true")
         if action is live:
             command.add_argument("--large", action="store_true")
-            command.add_argument("--without-webcodecs", action="store_true")
             command.add_argument("--tabs", type=int, default=1)
             command.add_argument("--after", type=int, default=-1)
     carry_out(parser)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -4,15 +4,23 @@
 usage: webclients.py reads PORT NAME FILE [--pause SECONDS] [--pictures N]
                                         writes the stream as a viewer gets it, up to its end or that many pictures; it
                                         reads nothing for a while after the first picture
+       webclients.py storm SOCKET FILE...
+                                        a recorder that sends these files in turn, without pause, to everyone who connects
+       webclients.py drains PORT NAME   a viewer that reads all it gets, as fast as it can, and looks at nothing
        webclients.py joins PORT NAME    viewers that come while another one watches, and learn that the camera is live
-       webclients.py crowd PORT VIEWERS PICTURES NAME...
-                                        so many viewers, spread over the cameras, each gets that many pictures in a row; prints
-                                        how many bytes they got
+       webclients.py crowd PORT VIEWERS PICTURES NAME=RECORDING...
+                                        so many viewers, spread over the cameras, each gets that many pictures in a row, as they
+                                        are in the raw H.264 recordings; prints how many bytes they got
        webclients.py steady PORT NAME   a viewer that reads slowly, but all the time, keeps its connection
        webclients.py breaks PORT NAME   frames that a browser never sends end their connection, and a ping is answered
        webclients.py unread PORT NAME   a viewer that never reads, until camweb closes its connection
        webclients.py access PORT NAME USER PASSWORD
                                         what a stranger may not do, what a login takes, and what ends with a session
+       webclients.py roles PORT NAME PASSWORD FILE
+                                        what viewer, admin and plain, the users of a password file, may do, and what changes of
+                                        the file do to their sessions
+       webclients.py pictures PORT NAME USER PASSWORD
+                                        eight clients that ask for pictures without pause get one a second, all the same one
        webclients.py guesses PORT NAME USER PASSWORD [--through PORT --ca FILE]
                                         tries of wrong passwords, which are limited; through a proxy for its client alone
        webclients.py types CAMWEB FILE USER LINE... [--refused TEXT]
@@ -23,57 +31,35 @@ usage: webclients.py reads PORT NAME FILE [--pause SECONDS] [--pictures N]
 What is wrong is printed, with exit status 1.
 """
 import argparse
+import array
 import base64
+import collections
 import http.client
 import json
 import os
+import pathlib
 import pty
 import socket
 import ssl
 import struct
 import subprocess
 import termios
+import threading
 import time
 import urllib.parse
 
 from browser import PATIENCE, Failed, carry_out
+from websocket import CLOSED, WebSocket
 
-CLOSED = "camweb closed the connection"
 # Messages after which the end of a connection must have come.
 ENOUGH = 100
 
 
-class Viewer:
-    """A viewer over a WebSocket (RFC 6455) that reads when it is told to."""
+class Viewer(WebSocket):
+    """A viewer of a camera, in the form that a browser with WebCodecs gets."""
 
     def __init__(self, port, name, receive_buffer=None, headers=""):
-        self.socket = socket.socket()
-        if receive_buffer:
-            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self.socket.settimeout(PATIENCE)
-        self.socket.connect(("127.0.0.1", port))
-        key = base64.b64encode(os.urandom(16)).decode()
-        self.socket.sendall(
-            f"GET /live/{name} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: http://127.0.0.1:{port}\r\nUpgrade: websocket\r\n"
-            f"Connection: Upgrade\r\nSec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n{headers}\r\n".encode())
-        self.data = b""
-        while b"\r\n\r\n" not in self.data:
-            self.fill()
-        head, _, self.data = self.data.partition(b"\r\n\r\n")
-        if not head.startswith(b"HTTP/1.1 101 "):
-            raise Failed(f"no WebSocket: {head.decode(errors='replace')}")
-
-    def fill(self):
-        more = self.socket.recv(1 << 16)
-        if not more:
-            raise Failed(CLOSED)
-        self.data += more
-
-    def take(self, count):
-        while len(self.data) < count:
-            self.fill()
-        taken, self.data = self.data[:count], self.data[count:]
-        return taken
+        super().__init__(port, f"/live/{name}", receive_buffer, f"Origin: http://127.0.0.1:{port}\r\n{headers}")
 
     def is_connected(self):
         """Whether camweb has not let go: what it has sent may still be on its way to one that does not read."""
@@ -82,16 +68,10 @@ class Viewer:
             ["ss", "-Htn", "state", "established", f"( sport = :{theirs} and dport = :{mine} )"],
             capture_output=True, text=True, check=True).stdout)
 
-    def message(self):
-        """The next message: its opcode and its content."""
-        first, length = self.take(2)
-        if length & 0x80 or not first & 0x80:
-            raise Failed("a masked or fragmented message")
-        if length == 126:
-            length, = struct.unpack(">H", self.take(2))
-        elif length == 127:
-            length, = struct.unpack(">Q", self.take(8))
-        return first & 15, self.take(length)
+    def learns(self, state):
+        """Whether the next message says that the camera is in this state."""
+        operation, text = self.message()
+        return operation == 1 and json.loads(text).get("state") == state
 
     def picture(self, until_end=False):
         """The next picture: whether it is a keyframe, when it arrived in microseconds, and its bytes.
@@ -104,7 +84,7 @@ class Viewer:
                 return None
             if opcode == 2:
                 version, flags, _, arrival = struct.unpack(">BBHq", content[:12])
-                if version != 1 or not content[12:].startswith(b"\0\0\0\1"):
+                if version != 2 or not content[12:].startswith(b"\0\0\0\1"):
                     raise Failed(f"version {version}, {content[12:20].hex()}")
                 return bool(flags & 1), arrival, content[12:]
 
@@ -125,31 +105,69 @@ def reads(options):
             count += 1
 
 
+def access_units(path):
+    """Hashes of a raw H.264 recording's access units of one slice each, as far as it has been written."""
+    hashes, begin, has_slice = array.array("q"), 0, False
+    data = pathlib.Path(path).read_bytes()
+    place = data.find(b"\0\0\0\1")
+    while place >= 0:
+        is_slice = data[place + 4] & 31 in (1, 5) if place + 4 < len(data) else False
+        if has_slice:
+            hashes.append(hash(data[begin:place]))
+            begin = place
+        has_slice = is_slice
+        place = data.find(b"\0\0\0\1", place + 4)
+    return hashes
+
+
 def crowd(options):
-    """Viewers of one camera get the same pictures, each from another one on; who misses one differs from the others.
+    """Each viewer gets a part of what the recorder has written, picture by picture.
 
     All are read in turn by one thread: what waits longest has come while the others were read.
     """
-    viewers = [Viewer(options.port, options.names[index % len(options.names)]) for index in range(options.viewers)]
-    got, last = [[] for _ in viewers], [0] * len(viewers)
+    cameras = [name.split("=", 1) for name in options.names]
+    viewers = [Viewer(options.port, cameras[index % len(cameras)][0]) for index in range(options.viewers)]
+    # For hours there is room for hashes only. Each picture has its number in it, so none is like another.
+    got, size = [array.array("q") for _ in viewers], 0
     while min(map(len, got)) < options.pictures:
         for index, viewer in enumerate(viewers):
-            keyframe, arrival, content = viewer.picture()
+            keyframe, _, content = viewer.picture()
             if not got[index] and not keyframe:
                 raise Failed(f"viewer {index} does not begin with a keyframe")
-            # One that skips to a keyframe, because it is slow or everybody is, misses most of a group.
-            if got[index] and keyframe and arrival - last[index] > 500_000:
-                raise Failed(f"viewer {index} has missed pictures after {len(got[index])}")
-            last[index] = arrival
-            got[index].append(content)
-    for index, pictures in enumerate(got):
-        first = got[index % len(options.names)]
-        # Each picture has its number in it, so none is like another.
-        early, late = (first, pictures) if pictures[0] in first else (pictures, first)
-        begin = early.index(late[0]) if late[0] in early else len(early)
-        if len(early) - begin < options.pictures // 2 or early[begin:] != late[:len(early) - begin]:
-            raise Failed(f"viewer {index} has other pictures than the first viewer of its camera")
-    print(f"{sum(len(picture) for pictures in got for picture in pictures)} bytes for {len(viewers)} viewers")
+            got[index].append(hash(content))
+            size += len(content)
+    for camera, (name, path) in enumerate(cameras):
+        shown, deadline = got[camera::len(cameras)], time.monotonic() + PATIENCE
+        while (written := access_units(path)) and not all(pictures[-1] in written for pictures in shown):
+            if time.monotonic() > deadline:
+                raise Failed(f"{path} lacks what viewers of {name} saw")
+        for index, pictures in enumerate(shown):
+            begin = written.index(pictures[0])
+            if written[begin:begin + len(pictures)] != pictures:
+                missed = next(place for place, picture in enumerate(pictures) if written[begin + place] != picture)
+                raise Failed(f"viewer {index} of {name} has missed pictures after {missed} of {len(pictures)}")
+    print(f"{size} bytes for {len(viewers)} viewers")
+
+
+def storm(options):
+    data = b"".join(open(name, "rb").read() for name in options.names) * 50
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(options.socket)
+    listener.listen()
+    print("listening", flush=True)
+    while True:
+        connection, _ = listener.accept()
+        try:
+            while True:
+                connection.sendall(data)
+        except OSError:
+            connection.close()
+
+
+def drains(options):
+    viewer = Viewer(options.port, options.names[0])
+    while viewer.socket.recv(1 << 20):
+        pass
 
 
 def joins(options):
@@ -159,7 +177,7 @@ def joins(options):
     newcomers = []
     for _ in range(3):
         newcomers.append(Viewer(options.port, options.names[0]))
-        while newcomers[-1].message() != (1, b'{"kind":"status","state":"live"}'):
+        while not newcomers[-1].learns("live"):
             pass
         time.sleep(1)
 
@@ -382,6 +400,118 @@ def access(options):
         raise Failed("; ".join(problems))
 
 
+def pictures(options):
+    """Clients that ask for pictures as fast as they can, at both addresses."""
+    site, name, begin, seconds = Site(options.port), options.names[0], time.monotonic(), 4
+    authorization = "Basic " + base64.b64encode(f"{options.user}:{options.password}".encode()).decode()
+    found, problems = collections.Counter(), []
+
+    def ask(path):
+        while time.monotonic() < begin + seconds:
+            status, headers, body = site.request("GET", path, Authorization=authorization)
+            if status != 200 or headers["Content-Type"] != "image/jpeg" or not body.startswith(b"\xff\xd8"):
+                problems.append(f"{path}: {status} {headers['Content-Type']} {body[:100]}")
+                return
+            found[hash(body)] += 1
+
+    # The first logs in, so that the others need no check of the password.
+    site.request("GET", "/cameras.json", Authorization=authorization)
+    paths = (f"/live/{name}.jpg", f"/cameras/{name}/snapshot.jpg") * 4
+    threads = [threading.Thread(target=ask, args=[path]) for path in paths]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if problems:
+        raise Failed(problems[0])
+    # The test source's pictures differ.
+    if not 2 <= len(found) <= time.monotonic() - begin + 1:
+        raise Failed(f"{len(found)} pictures for {found.total()} requests")
+
+
+COMMANDS = ("keyframe", "trigger", "pause", "resume", "bitrate&value=1M", "control&name=brightness&value=1")
+
+
+def roles(options):
+    """Each role's rights, and what happens to sessions when the file changes."""
+    site, name, file = Site(options.port), options.names[0], pathlib.Path(options.file)
+    form_type = {"Origin": site.origin, "Content_Type": "application/x-www-form-urlencoded"}
+
+    def write(**roles):
+        """Gives users these roles; None removes a user."""
+        lines = [line.split(":") for line in file.read_text().splitlines()]
+        kept = [[*line[:2], roles.get(line[0], line[2] if len(line) > 2 else "")] for line in lines]
+        text = "".join(":".join(filter(None, line)) + "\n" for line in kept if line[2] is not None)
+        new = file.with_suffix(".new")
+        new.touch(mode=0o600)
+        new.write_text(text)
+        new.rename(file)
+
+    def command(cookie, text="keyframe"):
+        status, _, body = site.request("POST", f"/cameras/{name}/command", f"command={text}", **form_type, Cookie=cookie)
+        return status, body
+
+    def until(what, found, wanted):
+        deadline = time.monotonic() + PATIENCE
+        while (latest := found()) != wanted:
+            if time.monotonic() > deadline:
+                raise Failed(f"{what}: {latest} in place of {wanted}")
+            time.sleep(0.05)
+
+    def ends(what):
+        deadline = time.monotonic() + PATIENCE
+        try:
+            while time.monotonic() < deadline:
+                watching.picture()
+        except (Failed, ConnectionError):
+            return
+        raise Failed(f"{what} goes on")
+
+    sessions = {user: site.log_in(user, options.password)[1] for user in ("viewer", "admin", "plain")}
+    for text in COMMANDS:
+        status, body = command(sessions["viewer"], text)
+        if status != 403 or body.count(b"\n") != 1 or b"ask an administrator" not in body:
+            raise Failed(f"a viewer's {text}: {status} {body}")
+        for user in ("admin", "plain"):
+            # A recorder without a camera's controls, or without a ring, refuses itself.
+            status, body = command(sessions[user], text)
+            if status != 200 and not (status == 409 and text.startswith(("control", "trigger"))):
+                raise Failed(f"{user}'s {text}: {status} {body}")
+    for path in (f"/cameras/{name}/stats.json", f"/cameras/{name}/controls.json", f"/cameras/{name}/doctor.json", "/metrics"):
+        found = {user: site.request("GET", path, Cookie=cookie)[0] for user, cookie in sessions.items()}
+        if found["viewer"] != 403 or 403 in (found["admin"], found["plain"]):
+            raise Failed(f"{path}: {found}")
+    for path in (f"/cameras/{name}/snapshot.jpg", "/cameras.json", "/"):
+        if (status := site.request("GET", path, Cookie=sessions["viewer"])[0]) != 200:
+            raise Failed(f"a viewer's {path}: {status}")
+    for user, wanted in (("viewer", b"camera offline; try again later\n"), ("admin", b"127.0.0.1:1: connection refused")):
+        status, _, body = site.request("GET", "/live/gone.ts", Cookie=sessions[user])
+        if status != 503 or not body.startswith(wanted):
+            raise Failed(f"{user} learns of a camera that is gone: {status} {body}")
+    watching = Viewer(options.port, name, headers=f"Cookie: {sessions['admin']}\r\n")
+    watching.picture()
+
+    write(admin="viewer", viewer="admin")
+    until("an administrator who became a viewer", lambda: command(sessions["admin"])[0], 403)
+    until("a viewer who became an administrator", lambda: command(sessions["viewer"])[0], 200)
+    ends("the stream of one who has other rights now")
+    watching = Viewer(options.port, name, headers=f"Cookie: {sessions['plain']}\r\n")
+    watching.picture()
+    text = file.read_text()
+    file.write_text("damaged\n")
+    time.sleep(2.5)
+    if command(sessions["plain"])[0] != 200:
+        raise Failed("a damaged file ends sessions")
+    file.write_text(text)
+    write(plain=None)
+    until("a user who is gone", lambda: command(sessions["plain"])[0], 401)
+    ends("the stream of a user who is gone")
+    if (found := site.log_in("plain", options.password)[0]) != 403:
+        raise Failed(f"a user who is gone logs in: {found}")
+    if command(sessions["viewer"])[0] != 200:
+        raise Failed("the others' sessions end, too")
+
+
 def guesses(options):
     site = Site(options.through, "https", "localhost", options.ca) if options.through else Site(options.port)
     found = [site.log_in(options.user, f"wrong password {number}", X_Forwarded_For=f"198.51.100.{number}")[0] for number in range(8)]
@@ -441,20 +571,25 @@ def answer(port, request):
 def main():
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(required=True)
-    for action in (reads, joins, crowd, steady, breaks, unread, access, guesses, types, refusals):
+    for action in (reads, storm, drains, joins, crowd, steady, breaks, unread, access, pictures, roles, guesses, types, refusals):
         command = commands.add_parser(action.__name__)
         command.set_defaults(action=action)
         if action is types:
             command.add_argument("camweb")
+        elif action is storm:
+            command.add_argument("socket")
         else:
             command.add_argument("port", type=int)
         if action is crowd:
             command.add_argument("viewers", type=int)
             command.add_argument("pictures", type=int)
-        command.add_argument("names", nargs="+" if action is crowd else 1, metavar="NAME")
-        if action in (access, guesses):
+        command.add_argument("names", nargs="+" if action in (storm, crowd) else 1, metavar="NAME")
+        if action in (access, guesses, pictures):
             command.add_argument("user")
             command.add_argument("password")
+        if action is roles:
+            command.add_argument("password")
+            command.add_argument("file")
         if action is guesses:
             command.add_argument("--through", type=int)
             command.add_argument("--ca")

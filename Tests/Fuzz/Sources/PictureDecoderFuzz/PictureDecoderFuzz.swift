@@ -12,11 +12,11 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     configuration.acceleration = .none
     configuration.maximumSampleCount = 256 * 256
     let layout = PictureLayout.allCases[input.choice(0...3)]
-    receive(input.chunks(), PictureDecoder(configuration), PictureConverter(to: layout))
+    receive(input.chunks(), DecompressionSession(configuration), PictureConverter(to: layout))
     return 0
 }
 
-private func receive(_ chunks: [[UInt8]], _ decoder: PictureDecoder, _ converter: PictureConverter) {
+private func receive(_ chunks: [[UInt8]], _ decoder: DecompressionSession, _ converter: PictureConverter) {
     let assembler = AccessUnitAssembler(codec: decoder.configuration.codec, byteLimit: 1 << 20)
     func take(_ unit: borrowing ReceivedAccessUnit) {
         // If no decoder opens for these parameter sets, that is an ordinary error.

@@ -1,0 +1,114 @@
+import CamPlatform
+import Capture
+import TestSupport
+import Testing
+
+@testable import CamRecorder
+
+/// A camera that is on only while somebody watches.
+@Suite(.hangGuard) struct CameraDemandTests {
+    @Test("is wanted while somebody watches, and for a while afterwards")
+    func linger() {
+        let (brief, long) = (CameraDemand(linger: .zero), CameraDemand(linger: .seconds(1000)))
+        for demand in [brief, long] {
+            #expect(!demand.isWanted)
+            demand.note(watchers: 2)
+            demand.note(watchers: 1)
+            #expect(demand.isWanted)
+            demand.note(watchers: 0)
+        }
+        #expect(!brief.isWanted && long.isWanted)
+    }
+
+    @Test("a picture alone turns it on, too")
+    func picture() {
+        // Also if it goes off at once when the last viewer leaves.
+        let demand = CameraDemand(linger: .zero)
+        demand.wantPicture()
+        #expect(demand.waitForViewer(until: .distantFuture))
+        #expect(!demand.isCameraOff)
+    }
+
+    @Test("the wait for a viewer ends with its time, and with the recording")
+    func ends() {
+        let demand = CameraDemand(linger: .zero)
+        #expect(!demand.waitForViewer(until: .now))
+        demand.cancel()
+        #expect(!demand.waitForViewer(until: .distantFuture))
+    }
+
+    @Test("the camera is closed while nobody watches; then it begins with a keyframe and loses nothing")
+    func onAndOff() throws {
+        let (demand, hasLeft, pictures) = (CameraDemand(linger: .zero), Gate(), try Pictures())
+        let (first, second) = (
+            try ScriptedStream([.pictures(3), .wait(hasLeft), .picture], isLive: false, pictures: pictures),
+            try ScriptedStream([.pictures(2)], isLive: false, pictures: pictures)
+        )
+        let closed = try ScriptedStream([], isLive: false, pictures: pictures)
+        let streams = UncheckedTransfer([first, second])
+        let events = UncheckedTransfer<[SourceEvent]>([])
+        var source = RecordingSource(
+            closed, reopen: { (_) throws(CaptureError) in streams.value.removeFirst() }, timeout: nil,
+            report: { event, _ in events.value.append(event) })
+        source.demand = demand
+        let sink = ScriptedSink()
+        let recording = try Recording(
+            from: Capturing(source),
+            session: try RecordingTests.session(ScriptedEncoder(), keyframeInterval: .frames(100)),
+            to: [OutputPlan(sink)], limits: RecordingLimits())
+        try #require(eventually { recording.isCameraOff })
+        #expect(closed.isReleased && first.startCount == 0)
+        demand.note(watchers: 1)
+        try #require(eventually { recording.counters[.captured] == 3 })
+        #expect(!recording.isCameraOff)
+        demand.note(watchers: 0)
+        hasLeft.open()
+        try #require(eventually { recording.isCameraOff && first.isReleased })
+        #expect(second.startCount == 0)
+        demand.note(watchers: 1)
+        let outcome = recording.finish()
+        #expect(outcome.errors.isEmpty)
+        #expect(sink.units.count == 6)
+        #expect(sink.units.map(\.isIDR) == [true, false, false, false, true, false])
+        #expect(recording.counters[.turnedOn] == 2 && recording.counters[.sourceRestarts] == 0)
+        #expect(recording.counters[.millisecondsLost] == 0 && recording.counters[.outages] == 0)
+        let (off, on) = (SourceEvent.turnedOff(device: "scripted"), SourceEvent.turnedOn(device: "scripted"))
+        #expect(events.value == [off, on, off, on])
+    }
+
+    @Test("a recording that nobody ever watches ends when it is asked to")
+    func nobody() throws {
+        var source = RecordingSource(
+            try ScriptedStream([.pictures(9)]),
+            reopen: { (_) throws(CaptureError) in throw .init(.lost, device: "") })
+        source.demand = CameraDemand(linger: .zero)
+        let sink = ScriptedSink()
+        let recording = try Recording(
+            from: Capturing(source), session: try RecordingTests.session(ScriptedEncoder()),
+            to: [OutputPlan(sink)], limits: RecordingLimits())
+        try #require(eventually { recording.isCameraOff })
+        recording.stop()
+        #expect(recording.finish().errors.isEmpty && sink.units.isEmpty)
+    }
+
+    @Test("a camera that somebody else uses when it is wanted is waited for")
+    func busy() throws {
+        let (demand, pictures) = (CameraDemand(linger: .zero), try Pictures())
+        let openings = UncheckedTransfer<[Result<ScriptedStream, CaptureError>]>([
+            .failure(CaptureError(.busy(holder: nil), device: "scripted")),
+            .success(try ScriptedStream([.pictures(2)], isLive: false, pictures: pictures)),
+        ])
+        var source = RecordingSource(
+            try ScriptedStream([], isLive: false, pictures: pictures),
+            reopen: { (_) throws(CaptureError) in try openings.value.removeFirst().get() },
+            timeout: nil)
+        source.demand = demand
+        let sink = ScriptedSink()
+        let recording = try Recording(
+            from: Capturing(source), session: try RecordingTests.session(ScriptedEncoder()),
+            to: [OutputPlan(sink)], limits: RecordingLimits())
+        try #require(eventually { recording.isCameraOff })
+        demand.note(watchers: 1)
+        #expect(recording.finish().errors.isEmpty && sink.units.count == 2)
+    }
+}
