@@ -108,7 +108,7 @@ struct RecordingCatalogTests {
         make("rec")
         func path(_ place: String, _ end: String) -> [CChar] {
             (Array("\(folder.path("rec"))/\(place)".utf8) + [0xE9] + Array(end.utf8) + [0]).map {
-                CChar(bitPattern: $0)
+                CChar(truncatingIfNeeded: $0)
             }
         }
         func create(_ path: [CChar]) { close(open(path, O_WRONLY | O_CREAT, 0o600)) }

@@ -149,7 +149,7 @@ final class FolderWalk {
 
     private static func kind(of name: some Sequence<UInt8>, in level: Level) -> Int {
         var status = stat()
-        let text = name.map { CChar(bitPattern: $0) } + [0]
+        let text = name.map { CChar(truncatingIfNeeded: $0) } + [0]
         guard fstatat(dirfd(level.stream), text, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return DT_UNKNOWN }
         return kind(of: status)
     }

@@ -43,7 +43,7 @@ final class RecordingFolder: Sendable {
         let parent = try open(path, O_RDONLY | O_DIRECTORY)
         defer { close(parent) }
         var status = stat()
-        let text = name.map { CChar(bitPattern: $0) } + [0]
+        let text = name.map { CChar(truncatingIfNeeded: $0) } + [0]
         guard fstatat(parent, text, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
             throw FileLocation.Failure(errno: errno)
         }
