@@ -6,7 +6,8 @@ package final class CameraDemand: @unchecked Sendable {
     private let monitor = Monitor()
     private let linger: Duration
     private static let pictureTime = Duration.seconds(10)
-    private var watchers = 0
+    /// How many watch, by output.
+    private var watchers: [Int] = []
     /// When the camera may be turned off if nobody is watching.
     private var end = Instant.distantPast
     private var isCancelled = false
@@ -15,14 +16,25 @@ package final class CameraDemand: @unchecked Sendable {
     /// - Parameter linger: how long the camera stays on when the last viewer has left.
     package init(linger: Duration) { self.linger = linger }
 
-    /// Notes how many watch now.
-    package func note(watchers: Int) {
+    /// Adds an output, which calls the returned function whenever the number of its viewers changes.
+    package func makeCounter() -> @Sendable (_ watchers: Int) -> Void {
+        let output = monitor.withLock {
+            watchers.append(0)
+            return watchers.count - 1
+        }
+        return { [self] count in note(count, of: output) }
+    }
+
+    private func note(_ count: Int, of output: Int) {
         monitor.withLock {
-            if self.watchers > 0, watchers == 0 { end = max(end, .now + linger) }
-            self.watchers = watchers
+            let wasWatched = isWatched
+            watchers[output] = count
+            if wasWatched, !isWatched { end = max(end, .now + linger) }
             monitor.signal()
         }
     }
+
+    private var isWatched: Bool { watchers.contains { $0 > 0 } }
 
     /// Turns the camera on for a single picture, for as long as a slow one needs at least.
     func wantPicture() {
@@ -57,5 +69,5 @@ package final class CameraDemand: @unchecked Sendable {
         }
     }
 
-    private var isWantedNow: Bool { watchers > 0 || .now < end }
+    private var isWantedNow: Bool { isWatched || .now < end }
 }

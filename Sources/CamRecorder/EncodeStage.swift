@@ -103,7 +103,18 @@ final class EncodeStage: @unchecked Sendable {
 
     /// Whether a track needs no more frames.
     private func isComplete(_ track: EncodeTrack) -> Bool {
-        track.isOver || !servesOn(track) && limits.isReached(byFrames: track.frameNumber)
+        track.isOver || !servesOn(track) && hasAllFrames(track)
+    }
+
+    /// Whether a track has the requested number of frames. One with a lower frame rate ends with the others.
+    /// - Parameter more: frames that are about to be encoded.
+    private func hasAllFrames(_ track: EncodeTrack, and more: Int = 0) -> Bool {
+        guard track.hasOwnFrameRate, tracks.contains(where: { !$0.hasOwnFrameRate && !$0.isOver }) else {
+            return limits.isReached(byFrames: track.frameNumber + more)
+        }
+        return tracks.allSatisfy {
+            $0.hasOwnFrameRate || $0.isOver || limits.isReached(byFrames: $0.frameNumber + more)
+        }
     }
 
     /// Whether a track continues for its live outputs when its files have ended.
@@ -130,7 +141,7 @@ final class EncodeStage: @unchecked Sendable {
         let slot = picture.slot
         let verdict = session.encode(picture.buffer, in: slot)
         if limits.servesOn {
-            for track in tracks where limits.isReached(byFrames: track.frameNumber) {
+            for track in tracks where hasAllFrames(track) {
                 track.endFiles(session)
             }
         }
@@ -149,21 +160,15 @@ final class EncodeStage: @unchecked Sendable {
 
     /// Between the conversion of a picture and its encoding: the next pictures can be converted meanwhile.
     private func beginEncoding(_ picture: borrowing PixelBuffer) {
-        if let motion {
-            for track in tracks {
-                if let thumbnail = track.rendition.thumbnail { motion.take(thumbnail, of: picture) }
-            }
-        }
+        if let motion, let thumbnail = session.thumbnail { motion.take(thumbnail, of: picture) }
         ahead.offer { number, slots in
-            for track in tracks where !isLast(track) {
-                if let slot = track.rendition.slot(number) { slots.append(slot) }
-            }
+            session.addSlots(number, to: &slots) { !isLast(tracks[$0.index]) }
         }
     }
 
     /// Whether a track takes no picture after the current one.
     private func isLast(_ track: EncodeTrack) -> Bool {
-        track.isOver || !servesOn(track) && limits.isReached(byFrames: track.frameNumber + 1)
+        track.isOver || !servesOn(track) && hasAllFrames(track, and: 1)
     }
 
     /// Follows what has changed since the last picture: rates, a pause, the source.

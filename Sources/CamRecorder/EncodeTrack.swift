@@ -27,6 +27,10 @@ final class EncodeTrack {
 
     /// Whether an output is live: live outputs may continue when files have ended.
     let isLive: Bool
+    /// Whether its rates are its own, which changes of the recording's do not concern.
+    let hasOwnRates: Bool
+    /// Whether it may have fewer frames than the others.
+    let hasOwnFrameRate: Bool
 
     private let outputs: [RecordingOutput]
     /// The outputs that still take access units.
@@ -52,6 +56,9 @@ final class EncodeTrack {
         (self.outputs, activeOutputs) = (outputs, outputs)
         (self.segments, cuts) = (segments, segments)
         isLive = outputs.contains(where: \.choice.isLive)
+        hasOwnRates = outputs.first?.choice.rendition.hasOwnRates == true
+        hasOwnFrameRate = outputs.first?.choice.rendition.frameRate != nil
+        rendition.followsRateChanges = !hasOwnRates
         self.clock = clock
         rendition.onAccessUnit = { [unowned self] in take($0) }
         rendition.onEvent = { [unowned self] in

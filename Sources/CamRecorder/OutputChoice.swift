@@ -1,10 +1,36 @@
 import Bitstream
+import CamPictures
 import CamPlatform
 import CamNetworking
 import CamStorage
 import Containers
 
-/// The requested output: where it goes, its form and its codec.
+/// The requested rendition of the pictures: outputs with equal ones share an encoder.
+package struct RenditionChoice: Sendable, Hashable {
+    package var codec: Codec
+    /// The pictures' size; nil: that of the treated source.
+    package var size: PictureSize?
+    /// Pictures a second, if the source has more; nil: all.
+    package var frameRate: FrameRate?
+    /// Bits a second; nil: as the recording's options say.
+    package var bitRate: Int?
+    package var maximumBitRate: Int?
+    /// Constant quality, 1 … 51; nil: as the recording's options say.
+    package var quality: Int?
+    package var keyframeInterval: KeyframeInterval?
+
+    package init(codec: Codec = .h264) { self.codec = codec }
+
+    /// Whether its pictures differ from those of the recording: rates for those do not suit them.
+    package var hasOwnPictures: Bool { size != nil || frameRate != nil }
+
+    /// Whether it has rates of its own, or pictures that need others.
+    package var hasOwnRates: Bool {
+        hasOwnPictures || bitRate != nil || maximumBitRate != nil || quality != nil
+    }
+}
+
+/// The requested output: where it goes, its form and its rendition.
 package struct OutputChoice: Sendable {
     /// How a stream is written.
     package enum Form: Sendable {
@@ -31,7 +57,8 @@ package struct OutputChoice: Sendable {
     /// A file, a named pipe, `-`, or an address.
     package private(set) var path: String
     package let form: Form
-    package let codec: Codec
+    package let rendition: RenditionChoice
+    package var codec: Codec { rendition.codec }
     /// The folder that must already exist; missing folders below it, named by a date, are created. Nil
     /// without a date.
     package private(set) var datedBelow: String?
@@ -45,31 +72,43 @@ package struct OutputChoice: Sendable {
     ///   - codec: nil for the codec that the name suggests, or H.264.
     ///   - container: the container for standard output and receivers, whose names suggest none; nil for a
     ///     raw stream.
-    package init(path: String, codec: Codec?, container: ContainerFormat? = nil) {
+    ///   - rendition: what else is requested for it.
+    package init(
+        path: String, codec: Codec?, container: ContainerFormat? = nil,
+        rendition: RenditionChoice = RenditionChoice()
+    ) {
+        var rendition = rendition
+        rendition.codec = codec ?? .h264
         // Opening this name could reopen the file that the shell redirects to.
         let path = path == "/dev/stdout" ? FileSink.standardOutput : path
         if let live = Live(url: path) {
-            (self.path, form, self.codec) = (live.name, .live(live), codec ?? .h264)
+            (self.path, form, self.rendition) = (live.name, .live(live), rendition)
             if case .connecting = live { self.container = container }
             return
         }
         self.path = path
         let named = path == FileSink.standardOutput ? container : ContainerFormat(path: path)
         form = named.map(Form.container) ?? .annexB
-        self.codec = codec ?? Codec(fileName: path) ?? .h264
+        rendition.codec = codec ?? Codec(fileName: path) ?? .h264
+        self.rendition = rendition
     }
 
     /// A port that receivers connect to.
-    package init(listeningOn address: ListeningAddress, codec: Codec?, container: ContainerFormat? = nil) {
+    package init(
+        listeningOn address: ListeningAddress, codec: Codec?, container: ContainerFormat? = nil,
+        rendition: RenditionChoice = RenditionChoice()
+    ) {
+        var rendition = rendition
+        rendition.codec = codec ?? .h264
         path = "\(address)"
         self.container = container
-        (form, self.codec) = (.live(.listening(address)), codec ?? .h264)
+        (form, self.rendition) = (.live(.listening(address)), rendition)
     }
 
     /// The timestamps of another output's pictures.
     package init(timestamps path: String, of other: OutputChoice) {
         self.path = path
-        (form, codec) = (.timestamps, other.codec)
+        (form, rendition) = (.timestamps, other.rendition)
     }
 
     /// Whether its name contains a date: a `%` in the name of a file that is neither a pipe nor a device.

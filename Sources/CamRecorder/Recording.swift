@@ -44,7 +44,7 @@ package final class Recording {
     /// - Parameters:
     ///   - capturing: the source of the pictures.
     ///   - session: has not encoded yet; each of its renditions has at least one output.
-    ///   - outputs: in any order; each takes the stream of the rendition with its codec, which must exist.
+    ///   - outputs: in any order; each takes the stream of its rendition, which must exist.
     ///   - motion: how to detect the motion that triggers rings; the encoders must make thumbnails.
     ///   - sound: the sound, for the outputs that take sound.
     ///   - segments: when the outputs begin a new file, always with a keyframe.
@@ -52,7 +52,7 @@ package final class Recording {
     ///   - report: called on a writer's thread or the encode thread when an output changes while others
     ///     continue.
     package init(
-        from capturing: Capturing, session: CompressionSession, to outputs: [OutputPlan],
+        from capturing: Capturing, session: CompressionSession, to plans: [OutputPlan],
         segments: SegmentSchedule? = nil, control: RecordingControl = RecordingControl(),
         limits: RecordingLimits, motion: MotionPlan? = nil, sound: SoundPlan? = nil,
         reportRestart: EncoderRestartReport? = nil,
@@ -65,8 +65,8 @@ package final class Recording {
         (stills, source) = (capturing.stills, capturing.source)
         let (isLive, frames) = (capturing.isLive, capturing.frames)
         self.isLive = isLive
-        let pictureSinks = outputs.count { $0.sink.takesPictures }
-        let outputs = outputs.map { plan in
+        let pictureSinks = plans.count { $0.sink.takesPictures }
+        let outputs = plans.map { plan in
             let holdsUpOthers = pictureSinks > (plan.sink.takesPictures ? 1 : 0)
             // Only a camera loses pictures while it waits.
             return RecordingOutput(
@@ -79,9 +79,15 @@ package final class Recording {
         session.clock = capturing.stop
         let tracks = session.renditions.map { rendition in
             EncodeTrack(
-                rendition, outputs: outputs.filter { $0.choice.codec == rendition.codec }, segments: segments,
-                clock: capturing.stop, reportRestart: reportRestart)
+                rendition,
+                outputs: outputs.indices.filter { plans[$0].rendition == rendition.index }.map {
+                    outputs[$0]
+                },
+                segments: segments, clock: capturing.stop, reportRestart: reportRestart)
         }
+        // Where all renditions have rates of their own, commands change those of the first.
+        tracks.first?.rendition.followsRateChanges =
+            tracks.first?.hasOwnRates == false || tracks.allSatisfy(\.hasOwnRates)
         self.tracks = tracks
         encoderCounters = self.tracks.map(\.counters)
         let ahead = ConversionAhead(frames, limit: Self.conversions(of: capturing)) { _ in !control.isPaused }

@@ -86,6 +86,8 @@ package struct RecordingOutcome: Sendable {
         package let name: String
         /// The requested output.
         package let choice: OutputChoice
+        /// The place of its rendition among `tracks`.
+        package let track: Int
         package let delivery: Delivery
         /// Access units that had to wait for room in the output's queue.
         package let waits: Int

@@ -23,6 +23,8 @@ package final class RecordingOutput: @unchecked Sendable {
     package let name: String
     /// The requested output.
     package let choice: OutputChoice
+    /// The place of its rendition among the session's.
+    package let rendition: Int
     /// A live output's receivers; nil for other outputs.
     package let receivers: ReceiverLedger?
     /// Its counters.
@@ -86,6 +88,7 @@ package final class RecordingOutput: @unchecked Sendable {
         (name, choice, recovers, receivers) = (
             sink.name, plan.choice, sink.recovers, (sink as? BroadcastSink)?.receivers
         )
+        rendition = plan.rendition
         folder = plan.choice.standingFolder.flatMap(Folder.absolute)
         retention = (sink as? any SegmentedSink)?.retention ?? SegmentRetention()
         (self.patience, self.report) = (patience, report)
@@ -234,7 +237,8 @@ package final class RecordingOutput: @unchecked Sendable {
     /// The outcome; read it only after `join`.
     var outcome: RecordingOutcome.Output {
         RecordingOutcome.Output(
-            name: name, choice: choice, delivery: delivery, waits: counters[.waits], latency: latency,
+            name: name, choice: choice, track: rendition, delivery: delivery, waits: counters[.waits],
+            latency: latency,
             // The writer still uses an abandoned sink.
             segments: isAbandoned ? nil : (stage.sink as? any SegmentedSink)?.segments, receivers: receivers,
             error: error)
@@ -323,16 +327,21 @@ extension RecordingOutput {
 
 /// One output of a recording about to start: the request and the open sink for it.
 package struct OutputPlan {
-    /// The requested output. Its codec selects the track.
+    /// The requested output.
     package let choice: OutputChoice
+    /// The place of its rendition among the session's.
+    package let rendition: Int
     /// The open sink. Only the recording's writer uses it from now on.
     package let sink: any AccessUnitSink
     /// The ring that keeps pictures in memory until a trigger; nil if everything is written.
     package let ring: EventRing.Plan?
 
     /// Creates a plan with an open sink.
-    package init(_ choice: OutputChoice, sink: any AccessUnitSink, ring: EventRing.Plan? = nil) {
+    package init(
+        _ choice: OutputChoice, rendition: Int = 0, sink: any AccessUnitSink, ring: EventRing.Plan? = nil
+    ) {
         self.choice = choice
+        self.rendition = rendition
         self.sink = sink
         self.ring = ring
     }

@@ -37,8 +37,8 @@ public final class BackendEncoderProvider: EncoderProvider {
     /// The encoder in use; nil if the camera encodes.
     private weak var openEncoder: VideoEncoder?
 
-    /// Creates one provider for each configuration; their codecs differ. Encoders with the same input format
-    /// share converted pictures. Opens nothing yet.
+    /// Creates one provider for each configuration. Encoders with the same input format share converted pictures;
+    /// if the sizes differ, all pictures are converted once and then scaled. Opens nothing yet.
     /// - Parameters:
     ///   - treatment: the treatment of all encoders' pictures.
     ///   - sharedSurfaces: the GPU memory that the camera writes into; nil if nothing is shared.
@@ -47,10 +47,7 @@ public final class BackendEncoderProvider: EncoderProvider {
         treatment: PictureTreatment = PictureTreatment(), sharedSurfaces: SharedSurfaces? = nil
     ) -> [BackendEncoderProvider] {
         let inputs = SharedInputs(
-            EncoderInputs(
-                codecs: configurations.map(\.codec), treatment: treatment,
-                sharing: sharedSurfaces?.record ?? SharingRecord(), sharedSurfaces: sharedSurfaces),
-            source: source)
+            configurations, source: source, treatment: treatment, sharedSurfaces: sharedSurfaces)
         return configurations.map {
             BackendEncoderProvider(request, configuration: $0, source: source, inputs: inputs)
         }
@@ -70,6 +67,13 @@ public final class BackendEncoderProvider: EncoderProvider {
     }
 
     public var codec: Codec { configuration.codec }
+
+    package var pictureInterval: Duration? {
+        let rate = configuration.frameRate(of: source)
+        return rate == source.frameRate ? nil : rate.frameDuration
+    }
+
+    package var sourceConversion: SourceConversion? { inputs.conversion }
 
     /// The maximum rate of the requested level in bits a second; nil if no level was requested.
     public var highestBitRate: Int? {
@@ -110,7 +114,7 @@ public final class BackendEncoderProvider: EncoderProvider {
         current = nil
     }
 
-    public func discardSharedState() { inputs.renew() }
+    public func discardSharedState() { inputs.discard() }
 
     public func noteFailure() {
         // JPEG decoding or shared memory may have caused the failure. The encoder is opened again, without
@@ -142,11 +146,17 @@ public final class BackendEncoderProvider: EncoderProvider {
                     .contradiction(
                         "the camera's own H.264 cannot be written as \(codec); use another --format"))
             }
-            guard inputs.current.treatment.isPlain else {
+            guard inputs.treatment.isPlain else {
                 throw EncoderError(
                     .contradiction(
                         "the camera's own H.264 cannot be changed; leave out "
-                            + "\(inputs.current.treatment.options), or use another --format"))
+                            + "\(inputs.treatment.options), or use another --format"))
+            }
+            guard configuration.size == nil, configuration.frameRate == nil, inputs.areAlone else {
+                throw EncoderError(
+                    .contradiction(
+                        "the camera's own H.264 has one size, frame rate and bit rate; record it once, or use "
+                            + "another --format"))
             }
             opened = EncoderChoice(details: nil, name: "none: the camera's own H.264")
             stream = EncodedStream(
@@ -155,14 +165,16 @@ public final class BackendEncoderProvider: EncoderProvider {
             return PassthroughEncoder(statesCaptureTime: configuration.statesCaptureTime)
         }
         judge()
-        let selection = try select(inputs.current, watch)
+        let pictures = try inputs.pictures()
+        let selection = try select(inputs.current, pictures, watch)
         let encoder = selection.encoder
         // The outputs prepare for this number of B pictures, so later encoders must not exceed it.
         let bFrames = configuration.bFrames ?? encoder.bFrames
         configuration.bFrames = bFrames
         provenConfiguration?.bFrames = bFrames
         stream = EncodedStream(
-            of: source, by: encoder, bFrames: bFrames, playbackRate: configuration.playbackRate)
+            at: configuration.frameRate(of: source), by: encoder, bFrames: bFrames,
+            playbackRate: configuration.playbackRate)
         current = (encoder.details.label, encoder.waitsForDriver, encoder.progress)
         openEncoder = encoder
         opened = EncoderChoice(
@@ -184,15 +196,16 @@ public final class BackendEncoderProvider: EncoderProvider {
     }
 
     /// Opens an encoder. The provider's state does not change before the driver has answered.
+    /// - Parameter pictures: the format of the pictures that the encoder's input takes.
     private func select(
-        _ inputs: EncoderInputs, _ watch: CallWatch
+        _ inputs: EncoderInputs, _ pictures: PictureFormat, _ watch: CallWatch
     ) throws(EncoderError) -> OpenedEncoder {
         let call = watch.begin(patience: Self.openingPatience)
         defer { watch.end(call) }
         return try OpenedEncoder.open(
             backends,
             EncoderAttempt(
-                configuration: configuration, source: source, inputs: inputs, regulator: regulator,
+                configuration: configuration, source: pictures, inputs: inputs, regulator: regulator,
                 failedLabels: failedLabels))
     }
 
@@ -203,22 +216,60 @@ public final class BackendEncoderProvider: EncoderProvider {
 
 /// The inputs that all providers of a recording share.
 private final class SharedInputs {
-    private var source: PictureFormat
+    /// The treatment of all pictures.
+    let treatment: PictureTreatment
+    /// Whether there is one rendition only.
+    let areAlone: Bool
     private(set) var current: EncoderInputs
+    /// Converts each picture once for several sizes; nil for one size, and until an encoder is opened.
+    private(set) var conversion: SourceConversion?
+    private let hasSeveralSizes: Bool
+    private var source: PictureFormat
+    /// The format of the converted pictures of the source, by which encoders that stay open know them.
+    private var convertedFormat: PictureFormat?
 
-    init(_ inputs: EncoderInputs, source: PictureFormat) {
-        self.source = source
-        current = inputs
+    init(
+        _ configurations: [CompressionProperties], source: PictureFormat, treatment: PictureTreatment,
+        sharedSurfaces: SharedSurfaces?
+    ) {
+        (self.source, self.treatment) = (source, treatment)
+        areAlone = configurations.count == 1
+        hasSeveralSizes = Set(configurations.map(\.size)).count > 1
+        // The processor converts the pictures, and would read GPU memory, which may be slow.
+        if hasSeveralSizes { sharedSurfaces?.giveUp("the pictures are recorded in several sizes") }
+        current = EncoderInputs(
+            codecs: configurations.map(\.codec),
+            treatment: hasSeveralSizes ? treatment.ofRendition : treatment,
+            sharing: sharedSurfaces?.record ?? SharingRecord(),
+            sharedSurfaces: hasSeveralSizes ? nil : sharedSurfaces)
+    }
+
+    /// Returns the format of the pictures that encoders take: the source's, or that of the shared conversion.
+    func pictures() throws(EncoderError) -> PictureFormat {
+        guard hasSeveralSizes else { return source }
+        if let conversion { return conversion.format }
+        let made = try SourceConversion(source, treatment: treatment.shared, former: convertedFormat)
+        (conversion, convertedFormat) = (made, made.format)
+        return made.format
     }
 
     /// All inputs have one format: the first provider with a new format replaces the inputs for all.
     func follow(_ source: PictureFormat) {
-        if source !== self.source { renew() }
+        if source !== self.source {
+            discard()
+            convertedFormat = nil
+        }
         self.source = source
     }
 
     /// Encoders opened from now on share nothing with earlier ones.
     func renew() { current = current.successor() }
+
+    /// As `renew`, and no picture is converted in memory that a hung thread may still use.
+    func discard() {
+        renew()
+        conversion = nil
+    }
 }
 
 extension EncoderRequest {

@@ -11,12 +11,13 @@ import CamConversion
 /// Used by one thread at a time. An input lives as long as an encoder uses it.
 final class EncoderInputs {
     private let codecs: [Codec]
-    /// The treatment of all pictures.
-    let treatment: PictureTreatment
+    /// The treatment of all pictures, apart from the size that a configuration requests.
+    private let treatment: PictureTreatment
     /// The known facts about render nodes, by path.
     private(set) var nodes: [String: NodeRecord]
-    private weak var surfaces: SurfaceInput?
-    private weak var memory: SoftwareInput?
+    /// The inputs in use, one of each kind for each size that was requested.
+    private var surfaces: [Weak<SurfaceInput>] = []
+    private var memories: [Weak<SoftwareInput>] = []
     /// Counts pictures by decoder of Motion JPEG, throughout the recording.
     let jpeg: JPEGRecord
     /// Counts shared and copied pictures, throughout the recording.
@@ -48,6 +49,20 @@ final class EncoderInputs {
             sharedSurfaces: sharedSurfaces)
     }
 
+    /// An input that lives as long as an encoder uses it.
+    private struct Weak<Input: AnyObject> {
+        /// The requested size; nil if it is the treatment's.
+        let size: PictureSize?
+        weak var input: Input?
+    }
+
+    /// The treatment of the pictures of a rendition.
+    func treatment(for configuration: CompressionProperties) -> PictureTreatment {
+        var treatment = treatment
+        if let size = configuration.size { treatment.framing.scale = size }
+        return treatment
+    }
+
     /// What a recording has learned about a render node.
     struct NodeRecord {
         /// The working upload method, determined by writing a picture and reading it back; nil before that.
@@ -66,7 +81,7 @@ final class EncoderInputs {
     /// driver is not called again.
     func recordHang(on node: String) {
         nodes[node, default: NodeRecord()].hangs += 1
-        if surfaces?.connection.node == node { surfaces = nil }
+        surfaces.removeAll { $0.input?.connection.node == node }
         sharedSurfaces?.forget(node)
     }
 
@@ -78,31 +93,35 @@ final class EncoderInputs {
         guard let node = input.disableExtras() else { return false }
         sharedSurfaces?.forget(node)
         // Another encoder may have been reopened already: this encoder then joins its input.
-        if let surfaces, surfaces === input { self.surfaces = nil }
+        surfaces.removeAll { $0.input === input }
         return true
     }
 
     /// Returns the connection of an open encoder if it uses this render node, otherwise a new one.
     func connection(to node: String) throws(EncoderError) -> VADisplayConnection {
         if nodes[node]?.isLeftOut == true { throw EncoderError(.driverHangs(node: node)) }
-        if let open = surfaces?.connection, open.node == node { return open }
+        for open in surfaces {
+            if let connection = open.input?.connection, connection.node == node { return connection }
+        }
         if let open = try sharedSurfaces?.connection(to: node) { return open }
         return try VADisplayConnection(forEncodingOn: node)
     }
 
     /// Returns an input with surfaces on a render node.
     func surfaces(
-        on connection: VADisplayConnection, source: PictureFormat, size: PictureSize, color: ColorEncoding,
-        upload: UploadMethod, jpeg way: JPEGMode, zeroCopy: ZeroCopyMode,
-        heldPictures: Int
+        on connection: VADisplayConnection, source: PictureFormat, for configuration: CompressionProperties,
+        size: PictureSize, color: ColorEncoding, upload: UploadMethod, jpeg way: JPEGMode,
+        zeroCopy: ZeroCopyMode, heldPictures: Int
     ) throws(EncoderError) -> SurfaceInput {
-        if let surfaces, surfaces.connection === connection {
-            try surfaces.admitHolder(of: heldPictures, zeroCopy)
-            return surfaces
+        surfaces.removeAll { $0.input == nil }
+        for open in surfaces where open.size == configuration.size {
+            guard let input = open.input, input.connection === connection else { continue }
+            try input.admitHolder(of: heldPictures, zeroCopy)
+            return input
         }
         let input = try SurfaceInput(
-            connection: connection, source: source, treatment: treatment, size: size, color: color,
-            upload: nodes[connection.node]?.upload ?? upload)
+            connection: connection, source: source, treatment: treatment(for: configuration), size: size,
+            color: color, upload: nodes[connection.node]?.upload ?? upload)
         // A reopened encoder is not checked again, to save time while recording.
         if nodes[connection.node]?.checkedSizes.contains(size) != true {
             try input.check(isChangeable: upload == .auto)
@@ -119,22 +138,27 @@ final class EncoderInputs {
                     "--jpeg gpu is for Motion JPEG, and this is \(source.pixelFormat); leave it out, or use "
                         + "--format mjpeg"))
         }
-        surfaces = input
+        surfaces.append(Weak(size: configuration.size, input: input))
         return input
     }
 
     /// Returns an input with pictures in memory, in a format that the software encoders of all codecs take.
     func memory(
-        for source: PictureFormat, size: PictureSize, color: ColorEncoding
+        for source: PictureFormat, _ configuration: CompressionProperties = CompressionProperties(),
+        size: PictureSize, color: ColorEncoding
     ) throws(EncoderError) -> SoftwareInput {
-        if let memory { return memory }
+        memories.removeAll { $0.input == nil }
+        for open in memories where open.size == configuration.size {
+            if let input = open.input { return input }
+        }
         // Software would read GPU memory, which may be slow.
         sharedSurfaces?.giveUp("software encodes")
         let input = try SoftwareInput(
-            source: source, treatment: treatment, size: size, color: color,
+            source: source, treatment: treatment(for: configuration), size: size, color: color,
+            notesConversion: configuration.size == nil,
             // libx265 takes separate chroma planes only.
             arrangements: codecs.contains(.hevc) ? [.i420] : [.nv12, .nv21, .i420])
-        memory = input
+        memories.append(Weak(size: configuration.size, input: input))
         return input
     }
 }

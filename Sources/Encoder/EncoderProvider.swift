@@ -2,10 +2,10 @@ import Bitstream
 import CamPictures
 import CamPlatform
 
-/// Opens a recording's encoders for one codec: the first one, and replacements for those that fail.
+/// Opens a recording's encoders for one rendition: the first one, and replacements for those that fail.
 ///
 /// Used by one thread at a time: the one that starts the recording, then the encode thread.
-public protocol EncoderProvider: AnyObject {
+package protocol EncoderProvider: AnyObject {
     /// The coding standard of its encoders.
     var codec: Codec { get }
 
@@ -17,6 +17,12 @@ public protocol EncoderProvider: AnyObject {
 
     /// The properties that the current encoder's stream declares.
     var stream: EncodedStream { get }
+
+    /// The time from one picture that it takes to the next; nil if it takes every picture.
+    var pictureInterval: Duration? { get }
+
+    /// Converts the pictures for the encoders of all renditions; nil if each takes the source's own.
+    var sourceConversion: SourceConversion? { get }
 
     /// Opens an encoder. The previous one must have been released or abandoned.
     /// - Parameter watch: monitors the calls into a driver.
@@ -44,7 +50,11 @@ public protocol EncoderProvider: AnyObject {
 
 extension EncoderProvider {
     /// Ignores failures by default.
-    public func noteFailure() {}
+    package func noteFailure() {}
+
+    /// By default, every picture of the source is taken as it is.
+    package var pictureInterval: Duration? { nil }
+    package var sourceConversion: SourceConversion? { nil }
 }
 
 // MARK: - The chosen encoder
@@ -167,10 +177,11 @@ public struct EncodedStream: Sendable {
         self.bFrames = bFrames
     }
 
-    /// Describes an encoder's stream of pictures in a source's format.
-    init(of source: PictureFormat, by encoder: VideoEncoder, bFrames: Int, playbackRate: FrameRate?) {
+    /// Describes an encoder's stream.
+    /// - Parameter frameRate: the nominal rate of the pictures that it takes.
+    init(at frameRate: FrameRate, by encoder: VideoEncoder, bFrames: Int, playbackRate: FrameRate?) {
         (size, pixelAspect, color) = (encoder.size, encoder.pixelAspect, encoder.color)
-        frameRate = playbackRate ?? source.frameRate
+        self.frameRate = playbackRate ?? frameRate
         self.playbackRate = playbackRate
         self.bFrames = bFrames
     }

@@ -58,7 +58,7 @@ struct SessionProperties: Sendable {
         var notes: [EncoderNote] = []
         codec = configuration.codec
         playbackRate = configuration.playbackRate
-        frameRate = playbackRate ?? source.frameRate
+        frameRate = playbackRate ?? configuration.frameRate(of: source)
         chromaSiting = framing.orientation.siting(of: source.chromaSiting)
         pixelAspect = picture.pixelAspect
         color = Self.color(configuration, source: source)

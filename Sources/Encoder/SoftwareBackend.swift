@@ -36,7 +36,7 @@ struct SoftwareBackend: EncoderBackend {
     ) throws(EncoderError) -> VideoEncoder {
         let codec = configuration.codec
         let name = name(codec)
-        let framing = inputs.treatment.framing
+        let framing = inputs.treatment(for: configuration).framing
         let size = try EncoderError.mapping { () throws(PictureRequestError) in
             try framing.size(of: source.size)
         }
@@ -55,7 +55,8 @@ struct SoftwareBackend: EncoderBackend {
                 leastFrameDelay: codec == .h264 ? X264.leastFrameDelay : X265.leastFrameDelay,
                 rateTraits: codec == .h264 ? .x264 : .x265))
         if codec == .hevc { try X265.refuseCrash(at: properties.level, size: properties.size) }
-        let input = try inputs.memory(for: source, size: properties.size, color: properties.color)
+        let input = try inputs.memory(
+            for: source, configuration, size: properties.size, color: properties.color)
         let options = codec == .h264 ? X264.options(properties) : X265.options(properties)
         let rates = SessionRates(properties, regulator, followsTime: codec == .h264)
         let session = try LibavEncoder(name: name, options: options) { context in

@@ -35,10 +35,11 @@ final class SoftwareInput: EncoderInput {
     /// - Parameters:
     ///   - treatment: the treatment of all pictures.
     ///   - size: the coded size: the treated picture's size, rounded up to even.
+    ///   - notesConversion: whether to note that an option is why pictures are converted.
     ///   - arrangements: the arrangements that every encoder accepts, including I420.
     init(
         source format: PictureFormat, treatment: PictureTreatment, size: PictureSize, color: ColorEncoding,
-        arrangements: Set<PassthroughLayout.Arrangement>
+        notesConversion: Bool = true, arrangements: Set<PassthroughLayout.Arrangement>
     ) throws(EncoderError) {
         let passthrough = PassthroughLayout(format, color: color).flatMap {
             arrangements.contains($0.arrangement) ? $0 : nil
@@ -57,7 +58,7 @@ final class SoftwareInput: EncoderInput {
             source = .converted(converters)
             notes = [
                 converters.note.map(EncoderNote.init(unmet:)),
-                passthrough == nil
+                passthrough == nil || !notesConversion
                     ? nil
                     : EncoderNote(
                         "each picture is converted for \(treatment.options); without, the encoder reads "

@@ -87,7 +87,7 @@ struct VAAPIBackend: EncoderBackend {
                 ))
         }
         let properties = try SessionProperties(
-            configuration, source: source, framing: attempt.inputs.treatment.framing,
+            configuration, source: source, framing: attempt.inputs.treatment(for: configuration).framing,
             limits: SessionProperties.Limits(
                 encoder: candidate.label, profiles: candidate.capabilities.compactMap(\.configurationProfile),
                 rateControlModes: first.rateControlModes, maximumSize: first.maximumSize,
@@ -95,8 +95,8 @@ struct VAAPIBackend: EncoderBackend {
                 hasBPictures: first.hasBPictures, roundsSlices: true,
                 rateTraits: .driver(candidate.codec)))
         let input = try attempt.inputs.surfaces(
-            on: candidate.connection, source: source, size: properties.size, color: properties.color,
-            upload: upload, jpeg: jpeg, zeroCopy: zeroCopy,
+            on: candidate.connection, source: source, for: configuration, size: properties.size,
+            color: properties.color, upload: upload, jpeg: jpeg, zeroCopy: zeroCopy,
             heldPictures: properties.bFrames + (Self.overlaps(properties) ? 2 : 1))
         let rates = SessionRates(properties, attempt.regulator, followsTime: false)
         let session = try Self.openSession(candidate, properties, input) { context in

@@ -20,9 +20,20 @@ struct CommandLineWords {
         let command = named ?? RecordCommand.self
         self.command = command
         isNamed = named != nil
-        words =
+        let joined =
             given.contains(where: ArgumentText.isNegative)
             ? ArgumentText.joiningNegativeNumbers(given, flags: CommandOptions(of: command).flags) : given
+        words = command == RecordCommand.self ? Self.completingListen(joined) : joined
+    }
+
+    /// Gives `--listen` its usual value where it stands last or before another option.
+    private static func completingListen(_ words: [String]) -> [String] {
+        let end = words.firstIndex(of: "--") ?? words.endIndex
+        return words.enumerated().map { index, word in
+            guard index < end, word == "--listen" else { return word }
+            let next = index + 1 < words.count ? words[index + 1] : nil
+            return next == nil || next?.hasPrefix("-") == true ? "--listen=\(ListeningPlace.usual)" : word
+        }
     }
 
     /// Whether the command records.
@@ -135,7 +146,7 @@ enum CommandWord {
 /// Detects a repeated option if both values may be intended: places and sources. For other options the last
 /// value counts, so that a script's defaults can be overridden.
 enum RepeatedOption {
-    private static let single = ["device", "listen", "report", "timestamps", "control-socket", "settings"]
+    private static let single = ["device", "report", "timestamps", "control-socket", "settings"]
 
     /// Returns why the command line is refused, or nil if no such option is repeated.
     static func mistake(in words: CommandLineWords) -> String? {

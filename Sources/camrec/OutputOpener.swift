@@ -18,17 +18,20 @@ struct OutputOpener {
 
     /// - Parameters:
     ///   - choices: in command-line order.
-    ///   - providers: with an open encoder for each codec.
+    ///   - renditions: those of the choices, in the order of their providers.
+    ///   - providers: with an open encoder for each rendition.
     ///   - report: must not write to an output's file.
     func open(
-        _ choices: [OutputChoice], _ providers: [BackendEncoderProvider], besides report: ReportFile?
+        _ choices: [OutputChoice], _ renditions: [RenditionChoice], _ providers: [BackendEncoderProvider],
+        besides report: ReportFile?
     ) throws(OutputError) -> [OutputPlan] {
         var plans: [OutputPlan] = []
         for choice in choices {
-            guard let provider = providers.first(where: { $0.codec == choice.codec }) else { continue }
-            let sink = try open(choice, provider)
+            guard let index = renditions.firstIndex(of: choice.rendition) else { continue }
+            let sink = try open(choice, providers[index])
             try refuseSharing(sink, plans, report)
-            plans.append(OutputPlan(choice, sink: sink, ring: choice.isFile ? ring : nil))
+            plans.append(
+                OutputPlan(choice, rendition: index, sink: sink, ring: choice.isFile ? ring : nil))
         }
         return plans
     }

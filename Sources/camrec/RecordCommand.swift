@@ -61,7 +61,12 @@ struct RecordCommand: ParsableCommand {
     var settingsOutputs: [String] = []
 
     /// The outputs of the command line, or else of the settings file.
-    var outputs: [String] { arguments.isEmpty ? settingsOutputs : arguments }
+    var outputArguments: [OutputArgument] {
+        (arguments.isEmpty ? settingsOutputs : arguments).map(OutputArgument.init)
+    }
+
+    /// The names of these outputs.
+    var outputs: [String] { outputArguments.map(\.name) }
 
     @OptionGroup(title: "Source") var source: SourceOptions
     @OptionGroup(title: "Picture") var picture: PictureOptions
@@ -82,23 +87,33 @@ struct RecordCommand: ParsableCommand {
         if let refusal { throw ValidationError(refusal) }
     }
 
+    /// The renditions without duplicates, in the order of the outputs.
+    var renditions: [RenditionChoice] {
+        choices.map(\.rendition).reduce(into: []) { renditions, rendition in
+            if !renditions.contains(rendition) { renditions.append(rendition) }
+        }
+    }
+
     /// The codecs without duplicates, in the order of the outputs.
     var codecs: [Codec] {
-        choices.map(\.codec).reduce(into: []) { codecs, codec in
+        renditions.map(\.codec).reduce(into: []) { codecs, codec in
             if !codecs.contains(codec) { codecs.append(codec) }
         }
     }
 
-    /// The configuration of each codec's encoder. If all outputs are files, frames may come late, except with
+    /// The configuration of each rendition's encoder. If all outputs are files, frames may come late, except with
     /// a ring, whose files need the latest pictures, and in a time lapse, of which an encoder would hold back
     /// minutes or hours.
     var configurations: [CompressionProperties] {
+        let choices = choices
         let areAwaited = segments.ring != nil || lapse.every != nil || !choices.allSatisfy(\.isFile)
-        return stream.configurations(codecs, rate: rate, areAwaited: areAwaited).map { configuration in
+        let renditions = renditions
+        return zip(renditions, stream.configurations(renditions, rate: rate, areAwaited: areAwaited)).map {
+            (rendition, configuration) in
             var configuration = configuration
             configuration.playbackRate = lapse.plan?.playbackRate
             // A raw stream has no times by which to put its pictures in order.
-            guard choices.contains(where: { $0.codec == configuration.codec && $0.isRaw }) else {
+            guard choices.contains(where: { $0.rendition == rendition && $0.isRaw }) else {
                 return configuration
             }
             configuration.bFrames = configuration.bFrames ?? 0
@@ -115,16 +130,19 @@ struct RecordCommand: ParsableCommand {
     /// The choices for each OUTPUT in order, then `--listen`, then the first output's timestamps, unless they
     /// belong to its segments. Receivers get the first file's codec, so that one encoder serves both.
     var choices: [OutputChoice] {
-        let fileCodec = outputs.compactMap(Codec.init(fileName:)).first
+        let outputs = outputArguments
+        let fileCodec = outputs.compactMap { Codec(fileName: $0.name) }.first
         var choices =
             outputs.map {
-                OutputChoice(
-                    path: $0, codec: stream.codec ?? (OutputName($0).isAddress ? fileCodec : nil),
-                    container: live.streamFormat.container)
+                let codec = $0.codec ?? stream.codec ?? (OutputName($0.name).isAddress ? fileCodec : nil)
+                return OutputChoice(
+                    path: $0.name, codec: codec, container: live.streamFormat.container,
+                    rendition: $0.rendition)
             }
-            + [live.listen].compactMap { $0 }.map {
+            + live.listeners.map {
                 OutputChoice(
-                    listeningOn: $0, codec: stream.codec ?? fileCodec, container: live.streamFormat.container)
+                    listeningOn: $0.address, codec: $0.argument.codec ?? stream.codec ?? fileCodec,
+                    container: live.streamFormat.container, rendition: $0.argument.rendition)
             }
         guard let path = reporting.timestamps, let first = choices.first else { return choices }
         if segments.isSegmented, first.isFile, path != FileSink.standardOutput {
@@ -139,7 +157,10 @@ struct RecordCommand: ParsableCommand {
         var command = self
         // Live outputs have the files' codec.
         command.stream.codec = choices.first(where: \.isLive)?.codec
-        (command.arguments, command.settingsOutputs) = (outputs.filter { OutputName($0).isAddress }, [])
+        command.arguments = (arguments.isEmpty ? settingsOutputs : arguments).filter {
+            OutputName(OutputArgument($0).name).isAddress
+        }
+        command.settingsOutputs = []
         (command.reporting.timestamps, command.segments.segment, command.segments.ring) = (nil, nil, nil)
         (command.length.frames, command.length.duration, command.length.serveOn) = (nil, nil, false)
         return command
@@ -191,7 +212,9 @@ extension RecordCommand {
 
     private var socketPaths: [String] {
         var paths = [live.controlSocket?.path].compactMap { $0 }
-        if case .path(let path, _)? = live.listen { paths.append(path) }
+        for listener in live.listeners {
+            if case .path(let path, _) = listener.address { paths.append(path) }
+        }
         return paths
     }
 

@@ -16,7 +16,7 @@ struct RecordingNotes {
         for node in providers.first?.hungNodes ?? [] {
             console.warn("\(node): its driver is not responding; left out")
         }
-        for choice in providers.compactMap(\.choice) { report(choice) }
+        for provider in providers { report(provider, isAlone: providers.count == 1) }
         for warning in command.warnings { console.warn(warning) }
         if let note = command.source.waitingNote { console.inform("note: \(note)") }
         if let advice = providers.first.map({ advice(on: $0, source.format) }) {
@@ -69,9 +69,13 @@ struct RecordingNotes {
             "\(control.name): requested \(wanted), but the camera set \(control.text(of: granted))")
     }
 
-    private func report(_ choice: EncoderChoice) {
+    private func report(_ provider: BackendEncoderProvider, isAlone: Bool) {
+        guard let choice = provider.choice else { return }
         let reasons = choice.passedOver.joined(separator: "; ")
-        console.inform("encoder: \(choice.name)" + (reasons.isEmpty ? "" : " (because: \(reasons))"))
+        let stream = provider.stream
+        let pictures = isAlone ? "" : ", of \(stream.size) at \(stream.frameRate) frames/s"
+        console.inform(
+            "encoder: \(choice.name)\(pictures)" + (reasons.isEmpty ? "" : " (because: \(reasons))"))
         for note in choice.notes {
             if note.contradictsRequest {
                 console.warn("\(note)")

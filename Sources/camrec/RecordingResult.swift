@@ -198,6 +198,8 @@ struct RecordingResult: Encodable {
         let output: String
         let format: OutputFormat
         let codec: Codec
+        /// The place of its encoder among `encoders`.
+        let encoder: Int
         let written: Int
         let keyframes: Int
         let lost: Int
@@ -216,7 +218,8 @@ struct RecordingResult: Encodable {
         let isConnecting: Bool
 
         private enum CodingKeys: CodingKey {
-            case output, format, codec, written, keyframes, lost, waits, bytes, latency, receivers, segments
+            case output, format, codec, encoder, written, keyframes, lost, waits, bytes, latency, receivers,
+                segments
             case refused, error
         }
     }
@@ -296,7 +299,7 @@ struct RecordingResult: Encodable {
         let (encoders, outputs) = (outcome.tracks.map(Encoder.init), outcome.outputs.map(Output.init))
         // A recording has at least one output, and each output has an encoder.
         let first = outputs[0]
-        let encoder = encoders.first { $0.codec == first.codec } ?? encoders[0]
+        let encoder = encoders[first.encoder]
         (self.encoders, self.outputs, self.encoder) = (encoders, outputs, encoder)
         (output, bytes, latency) = (first.output, first.bytes, first.latency)
         frames = Frames(recording.counters, encoder.frames, first)
@@ -353,7 +356,7 @@ extension RecordingResult.Output {
     fileprivate init(_ outcome: RecordingOutcome.Output) {
         output = outcome.name
         format = RecordingResult.OutputFormat(outcome.choice.form)
-        codec = outcome.choice.codec
+        (codec, encoder) = (outcome.choice.codec, outcome.track)
         isConnecting = outcome.choice.isConnecting
         let delivery = outcome.delivery
         (bytes, written) = (delivery.bytes, delivery.written)

@@ -323,9 +323,9 @@ struct RecordingSession {
                 arguments: command.live, console: console, control: control, demand: demand,
                 descriptorEnd: descriptors.reserve(outputs: choices.count)),
             ring: command.segments.ringPlan, sound: sound)
-        do throws(OutputError) { return try opener.open(choices, providers, besides: report) } catch {
-            throw .output(error)
-        }
+        do throws(OutputError) {
+            return try opener.open(choices, command.renditions, providers, besides: report)
+        } catch { throw .output(error) }
     }
 
     /// Starts to open the microphone, while camera and encoder open; nil if no sound is wanted.

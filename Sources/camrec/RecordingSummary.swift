@@ -13,8 +13,21 @@ extension RecordingResult {
             "\(Quantity.tenths(seconds)) s; dropped: \(frames.droppedByDriver) by the driver, \(frames.droppedByUs) late, \(droppedByEncoders) by the encoder; "
             + "\(frames.corrupt) corrupt\(frames.paused > 0 ? "; \(frames.paused) paused" : "")\(passed)\(delay)"
         let kept = outputs.count == 1 ? ["\(kept) in \(end)"] : outputs.map(\.kept) + ["all outputs: \(end)"]
-        return kept + encoders.compactMap { $0.rateLine(isAlone: encoders.count == 1) }
+        return kept + encoders.compactMap { $0.rateLine(label(of: $0)) }
             + [motion?.summary, sound?.summary].compactMap { $0 }
+    }
+
+    /// Names an encoder among several: by its codec, the size of its pictures, or their rate.
+    private func label(of encoder: Encoder) -> String {
+        guard encoders.count > 1 else { return "" }
+        let alike = encoders.filter { $0.codec == encoder.codec }
+        guard alike.count > 1, let width = encoder.width, let height = encoder.height else {
+            return "\(encoder.codec): "
+        }
+        let isOnlySize = alike.count { $0.width == width && $0.height == height } == 1
+        let rate = isOnlySize ? nil : encoder.statedFramesPerSecond
+        return
+            "\(encoder.codec) \(width)x\(height)\(rate.map { ", \(Quantity.tenths($0)) frames/s" } ?? ""): "
     }
 
     /// The outputs' contents.
@@ -75,7 +88,7 @@ extension RecordingResult {
     /// Warns of losses beyond the first two seconds, which are usual until a receiver connects and a keyframe
     /// comes.
     private func lossWarning(_ output: Output) -> String? {
-        let rate = encoders.first { $0.codec == output.codec }?.measuredFramesPerSecond ?? 0
+        let rate = encoders[output.encoder].measuredFramesPerSecond ?? 0
         guard output.lost > 0, Double(output.lost) > 2 * rate else { return nil }
         return
             "\(output.output): \(output.lost) of \(Quantity.count(output.written + output.lost, "frame")) were not received"
@@ -143,7 +156,8 @@ extension RecordingResult.Output {
 
 extension RecordingResult.Encoder {
     /// The stream's actual rate next to the requested one, by the stream's own time.
-    fileprivate func rateLine(isAlone: Bool) -> String? {
+    /// - Parameter label: what it begins with.
+    fileprivate func rateLine(_ label: String) -> String? {
         guard let measured = measuredBitRate else { return nil }
         // The latest request does not apply to the time before it.
         let (bitRate, maximumBitRate) = hasChangedRates ? (nil, nil) : (bitRate, maximumBitRate)
@@ -154,7 +168,7 @@ extension RecordingResult.Encoder {
             measuredPeakBitRate > measured
             ? ", \(Megabits(measuredPeakBitRate)) in the fullest \(Quantity.seconds(rateWindowSeconds))\(most)"
             : ""
-        return "\(isAlone ? "" : "\(codec): ")\(Megabits(measured)) Mbit/s on average\(average)\(peak)"
+        return "\(label)\(Megabits(measured)) Mbit/s on average\(average)\(peak)"
     }
 
     fileprivate var warnings: [String] {

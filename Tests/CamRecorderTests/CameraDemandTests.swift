@@ -11,13 +11,26 @@ import Testing
     func linger() {
         let (brief, long) = (CameraDemand(linger: .zero), CameraDemand(linger: .seconds(1000)))
         for demand in [brief, long] {
+            let count = demand.makeCounter()
             #expect(!demand.isWanted)
-            demand.note(watchers: 2)
-            demand.note(watchers: 1)
+            count(2)
+            count(1)
             #expect(demand.isWanted)
-            demand.note(watchers: 0)
+            count(0)
         }
         #expect(!brief.isWanted && long.isWanted)
+    }
+
+    @Test("is wanted as long as any output has a viewer")
+    func severalOutputs() {
+        let demand = CameraDemand(linger: .zero)
+        let (first, second) = (demand.makeCounter(), demand.makeCounter())
+        first(1)
+        second(1)
+        second(0)
+        #expect(demand.isWanted)
+        first(0)
+        #expect(!demand.isWanted)
     }
 
     @Test("a picture alone turns it on, too")
@@ -56,16 +69,17 @@ import Testing
             from: Capturing(source),
             session: try RecordingTests.session(ScriptedEncoder(), keyframeInterval: .frames(100)),
             to: [OutputPlan(sink)], limits: RecordingLimits())
+        let watchers = demand.makeCounter()
         try #require(eventually { recording.isCameraOff })
         #expect(closed.isReleased && first.startCount == 0)
-        demand.note(watchers: 1)
+        watchers(1)
         try #require(eventually { recording.counters[.captured] == 3 })
         #expect(!recording.isCameraOff)
-        demand.note(watchers: 0)
+        watchers(0)
         hasLeft.open()
         try #require(eventually { recording.isCameraOff && first.isReleased })
         #expect(second.startCount == 0)
-        demand.note(watchers: 1)
+        watchers(1)
         let outcome = recording.finish()
         #expect(outcome.errors.isEmpty)
         #expect(sink.units.count == 6)
@@ -108,7 +122,7 @@ import Testing
             from: Capturing(source), session: try RecordingTests.session(ScriptedEncoder()),
             to: [OutputPlan(sink)], limits: RecordingLimits())
         try #require(eventually { recording.isCameraOff })
-        demand.note(watchers: 1)
+        demand.makeCounter()(1)
         #expect(recording.finish().errors.isEmpty && sink.units.count == 2)
     }
 }

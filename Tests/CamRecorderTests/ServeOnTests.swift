@@ -85,7 +85,7 @@ import CamControlProtocol
         let recording = try Recording(
             from: Capturing(RecordingSource(ScriptedStream([.pictures(40)], isLive: false))),
             session: CompressionSession([
-                ScriptedProvider([alone], codec: .hevc), ScriptedProvider([shared]),
+                ScriptedProvider([shared]), ScriptedProvider([alone], codec: .hevc),
             ]), to: [OutputPlan(file, .hevc), plan(live: live), OutputPlan(other)],
             limits: RecordingLimits(frames: 12, servesOn: true))
         #expect(recording.finish().errors.isEmpty)

@@ -84,7 +84,7 @@ import Testing
 
     @Test(
         "options that use one place may not be repeated",
-        arguments: ["listen", "report", "timestamps", "device", "settings"])
+        arguments: ["control-socket", "report", "timestamps", "device", "settings"])
     func twice(option: String) throws {
         func mistake(_ words: [String]) -> String? { RepeatedOption.mistake(in: CommandLineWords(words)) }
         let words = ["--\(option)", "9982", "--\(option)=9983", "a.h264"]

@@ -6,6 +6,11 @@ import CamPictures
 public struct CompressionProperties: Sendable, Hashable {
     /// The coding standard.
     public var codec: Codec
+    /// The size of the coded pictures, with even sides; nil: that of the treated source. Their content keeps its
+    /// proportions when they are shown.
+    public var size: PictureSize?
+    /// The number of pictures a second that are coded, if the source has more; the others are left out. Nil: all.
+    public var frameRate: FrameRate?
     /// Nil: the best profile of the encoder; for H.264 High, else Main, else Constrained Baseline.
     public var profile: Profile?
     /// Nil: the lowest level for the size and rate.
@@ -35,6 +40,14 @@ public struct CompressionProperties: Sendable, Hashable {
     /// Whether each picture gets an SEI message with its capture time (MISB ST 0604): 36 bytes with its start
     /// code, or 37 in H.265, which count against the rates.
     public var statesCaptureTime = false
+
+    /// The nominal rate of the coded pictures of a source.
+    func frameRate(of source: PictureFormat) -> FrameRate {
+        guard let frameRate, frameRate.frameDuration > source.frameRate.frameDuration else {
+            return source.frameRate
+        }
+        return frameRate
+    }
 
     /// A live recording with all other properties open.
     public init(codec: Codec = .h264) { self.codec = codec }

@@ -128,10 +128,10 @@ extension CompressionSession {
     /// an IDR.
     public func change(_ change: RateChange) { perform(.change(change)) }
 
-    /// The rate changes that the encoder of every rendition supports.
+    /// The rate changes that the encoders of all renditions support that follow them.
     public var rateChanges: RateChanges {
         var possible = RateChanges(rawValue: ~0)
-        for rendition in renditions where !rendition.isOver {
+        for rendition in renditions where !rendition.isOver && rendition.followsRateChanges {
             possible.formIntersection(rendition.rateChanges)
         }
         return possible
@@ -188,7 +188,8 @@ extension CompressionSession {
 // MARK: - Access units for one receiver
 
 extension CompressionSession {
-    /// Opens an encoder for each set of properties. Their codecs differ; they share the conversion of each picture.
+    /// Opens an encoder for each set of properties. They share the conversion of each picture; codecs, sizes and
+    /// rates may differ.
     /// - Parameters:
     ///   - source: the format of the pictures.
     ///   - request: which encoders may be used.
@@ -255,7 +256,8 @@ extension CompressionSession {
         case .follow(let format):
             for rendition in renditions { rendition.endSource() }
             for rendition in renditions { rendition.beginSource(format) }
-        case .change(let change): for rendition in renditions { rendition.change(change) }
+        case .change(let change):
+            for rendition in renditions where rendition.followsRateChanges { rendition.change(change) }
         case .returnHeldBack(let rendition?): rendition.returnHeldBack()
         case .returnHeldBack(nil): for rendition in renditions { rendition.returnHeldBack() }
         case .finish(let rendition?): rendition.finish()
@@ -264,8 +266,32 @@ extension CompressionSession {
         }
     }
 
-    /// All conversions come before any encoding, so that the next picture can be converted during the encoding.
     private func code(_ picture: borrowing PixelBuffer, in slot: Int) -> Verdict {
+        for rendition in renditions { rendition.pick(picture) }
+        let isPassedOver = renditions.contains { $0.takesPictures && !$0.isPictureDue }
+        guard let conversion = sourceConversion, renditions.contains(where: \.isPictureDue) else {
+            let verdict = code(picture, of: picture, in: slot)
+            // A picture between those that a lower rate takes was not in vain.
+            if case .unused = verdict, isPassedOver { return .taken }
+            return verdict
+        }
+        do throws(EncoderError) {
+            return code(try conversion.take(picture, in: slot), of: picture, in: 0)
+        } catch {
+            let isDamaged = error.recovery == .skipFrame
+            for rendition in renditions {
+                rendition.endPicture(isLost: isDamaged)
+                if !isDamaged { rendition.fail(error) }
+            }
+            return isDamaged ? .damaged(error) : .taken
+        }
+    }
+
+    /// All conversions come before any encoding, so that the next picture can be converted during the encoding.
+    /// - Parameter original: the source's picture, of which `picture` may be a conversion.
+    private func code(
+        _ picture: borrowing PixelBuffer, of original: borrowing PixelBuffer, in slot: Int
+    ) -> Verdict {
         var (isTaken, damage) = (false, EncoderError?.none)
         for rendition in renditions where damage == nil {
             switch rendition.prepare(picture, in: slot) {
@@ -275,7 +301,7 @@ extension CompressionSession {
                 damage = isTaken || renditions.contains(where: \.isPictureReady) ? nil : error
             }
         }
-        onConversion?(picture)
+        onConversion?(original)
         for rendition in renditions where damage == nil && rendition.isPictureReady {
             // What is ready does not wait for another encoder.
             if renditions.contains(where: \.hasItems) { thread?.handOver() }
@@ -288,6 +314,35 @@ extension CompressionSession {
         for rendition in renditions { rendition.endPicture(isLost: damage != nil) }
         if let damage { return .damaged(damage) }
         return isTaken ? .taken : .unused
+    }
+
+    private var sourceConversion: SourceConversion? {
+        for rendition in renditions where !rendition.isOver { return rendition.sourceConversion }
+        return nil
+    }
+
+    /// The current picture's thumbnail; nil if none is made. Call it from `onConversion`.
+    package var thumbnail: LumaThumbnail? {
+        if let sourceConversion { return sourceConversion.thumbnail }
+        return renditions.lazy.compactMap(\.thumbnail).first
+    }
+
+    /// Appends the slots that may hold the conversions of a later picture; none if converting ahead gains nothing.
+    /// Call it from `onConversion`.
+    /// - Parameter isWanted: whether a rendition takes more pictures.
+    package func addSlots(
+        _ number: Int, to slots: inout [ConversionSlot], where isWanted: (Rendition) -> Bool
+    ) {
+        if let sourceConversion {
+            guard renditions.contains(where: isWanted), let slot = sourceConversion.slot(number) else {
+                return
+            }
+            slots.append(slot)
+        } else {
+            for rendition in renditions where isWanted(rendition) {
+                if let slot = rendition.slot(number) { slots.append(slot) }
+            }
+        }
     }
 
     /// Abandons all encoders in place of a hung thread, because they share a display and converted pictures,

@@ -22,6 +22,11 @@ public final class Rendition {
     /// Receives what else happens, on the session's caller's thread.
     public var onEvent: (Event) -> Void = { _ in }
 
+    /// Whether rate changes of the whole session apply to it: a rendition with a rate of its own keeps that.
+    package var followsRateChanges = true
+
+    /// Whether the current picture is one of those that it takes.
+    private(set) var isPictureDue = false
     /// Whether the current picture is converted and ready to be encoded.
     private(set) var isPictureReady = false
 
@@ -30,6 +35,8 @@ public final class Rendition {
     var clock: any InterruptibleClock
     private var encoder: (any PictureEncoder)?
     private var policy: KeyframePolicy
+    /// Picks the pictures at a rate below the source's.
+    private var picker: (interval: Duration, frames: FramePicker)?
     private var restarts = RestartLimit()
     private var messages = MessageLimit()
     /// What is not yet delivered.
@@ -240,10 +247,28 @@ extension Rendition {
 // MARK: - Pictures
 
 extension Rendition {
+    /// Whether it takes pictures, if they are due.
+    var takesPictures: Bool { wantsPicture && !isOver }
+
+    /// Converts the pictures for all renditions; nil if each takes the source's own.
+    var sourceConversion: SourceConversion? { provider.sourceConversion }
+
+    /// Decides whether it takes the next picture, by the rate that was requested. `endPicture` must follow.
+    func pick(_ buffer: borrowing PixelBuffer) {
+        isPictureDue = takesPictures && isDue(buffer)
+    }
+
+    private func isDue(_ buffer: borrowing PixelBuffer) -> Bool {
+        guard let interval = provider.pictureInterval else { return true }
+        if picker?.interval != interval { picker = (interval, FramePicker(every: interval)) }
+        return picker?.frames.picks(
+            frameAt: buffer.timestamp, frameDuration: buffer.format.frameRate.frameDuration) != false
+    }
+
     /// Converts a picture for the encoder. `encode` must follow if the picture is ready, then `endPicture`.
     /// - Parameter slot: the number of the slot that may hold its conversion.
     func prepare(_ buffer: borrowing PixelBuffer, in slot: Int) -> CompressionSession.Verdict {
-        guard wantsPicture, !isOver else { return .unused }
+        guard isPictureDue else { return .unused }
         followFrameRate(buffer)
         guard !isOver, let encoder else { return .unused }
         do throws(EncoderError) { try convert(buffer, in: slot, with: encoder) } catch {
@@ -294,7 +319,7 @@ extension Rendition {
     func endPicture(isLost: Bool) {
         encoder?.releasePicture()
         if !isPictureTaken, !isLost { counters.add(to: .unused) }
-        (isPictureTaken, isPictureReady) = (false, false)
+        (isPictureTaken, isPictureReady, isPictureDue) = (false, false, false)
     }
 
     /// When the next frame is played.
@@ -304,7 +329,8 @@ extension Rendition {
 
     /// The nominal playing time from the next frame to the one after it.
     private func frameDuration(of buffer: borrowing PixelBuffer) -> Duration {
-        (provider.stream.playbackRate ?? buffer.format.frameRate).frameDuration
+        provider.stream.playbackRate?.frameDuration ?? provider.pictureInterval
+            ?? buffer.format.frameRate.frameDuration
     }
 
     /// Opens another encoder at a regular keyframe if the camera deviates from its nominal rate, because most

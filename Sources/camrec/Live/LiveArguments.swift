@@ -9,14 +9,16 @@ import Containers
 /// Options for watching and controlling a recording.
 struct LiveArguments: ParsableArguments {
     @Option(
-        name: .customLong("listen"), defaultAsFlag: ListeningPlace(.tcp(SocketAddress())), parsing: .next,
+        name: .customLong("listen"),
         help: ArgumentHelp(
-            "Serve the stream to every client. 0.0.0.0 and [::] accept any machine; unix:PATH[,mode=660] is a local socket (mode 600). Without a value, put it last.",
+            "Serve the stream to every client; repeatable. 0.0.0.0 and [::] accept any machine; unix:PATH[,mode=660] is a local socket (mode 600). Without a value, port 9982.",
             valueName: "[HOST:]PORT|unix:PATH"))
-    var place: ListeningPlace? = nil
+    var places: [ListeningPlace] = []
 
-    /// The address that receivers connect to; nil if there is none.
-    var listen: ListeningAddress? { place?.address }
+    /// The addresses that receivers connect to.
+    var listeners: [(address: ListeningAddress, argument: OutputArgument)] {
+        places.compactMap { place in place.address.map { ($0, place.argument) } }
+    }
 
     @Option(
         help: ArgumentHelp(
@@ -72,7 +74,8 @@ struct LiveArguments: ParsableArguments {
     var controlSocket: SocketFile?
 
     func validate() throws {
-        if let place, let complaint = place.complaint {
+        for place in places {
+            guard let complaint = place.complaint else { continue }
             throw ValidationError("--listen cannot be '\(place)': \(complaint)")
         }
     }
@@ -142,27 +145,33 @@ struct ClientBuffer: ExplainedArgument {
     }
 }
 
-/// The value of `--listen`. Keeps invalid values, because the parser would take a rejected one for an output after
-/// a bare `--listen`.
+/// A value of `--listen`: a place, and perhaps the properties of a rendition. Keeps invalid values, for their own
+/// complaints.
 struct ListeningPlace: ExpressibleByArgument, CustomStringConvertible {
     static let requirement =
         "expected a port, with an optional host as in 0.0.0.0:9982 or [::1]:9982, or unix:PATH, as in unix:/run/live,mode=660"
 
     /// The address; nil if the value is not one.
     let address: ListeningAddress?
+    /// The place's text, and the properties of its rendition.
+    let argument: OutputArgument
     let description: String
 
-    init(_ address: ListeningAddress) { (self.address, description) = (address, address.description) }
+    /// The value of an option that is given without one.
+    static let usual = SocketAddress().description
 
-    init?(argument: String) { (address, description) = (ListeningAddress(argument), argument) }
+    init?(argument: String) {
+        self.argument = OutputArgument(argument)
+        (address, description) = (ListeningAddress(self.argument.name), argument)
+    }
 
     /// Why the value is not a valid address; nil if it is.
     var complaint: String? {
         // A settings file may hold a flag's value, which would be taken for a host name, as would a port like 0x50.
-        let word = description.lowercased()
+        let word = argument.name.lowercased()
         let isNoHost = ["yes", "no", "true", "false", "on", "off"].contains(word) || word.hasPrefix("0x")
         guard address == nil || isNoHost else { return nil }
-        return ListeningAddress.complaint(about: description) ?? Self.requirement
+        return ListeningAddress.complaint(about: argument.name) ?? Self.requirement
     }
 }
 

@@ -34,7 +34,7 @@ struct LiveOutput {
                 requestKeyframe: requestKeyframe,
                 report: { [console] event in console.inform("\(event)") })
             announce(sink)
-            if let demand { sink.receivers.whenPresenceChanges { demand.note(watchers: $0) } }
+            if let demand { sink.receivers.whenPresenceChanges(demand.makeCounter()) }
             return sink
         case .connecting(let address):
             let outages = OutageNotice(console: console, output: "\(OutputChoice.scheme)://\(address)")

@@ -2,6 +2,7 @@ import ArgumentParser
 import Bitstream
 import CamCommandLine
 import CamPictures
+import CamRecorder
 import Capture
 import Encoder
 
@@ -85,6 +86,18 @@ struct RateOptions: ParsableArguments {
         request.quality = quality
         return request
     }
+
+    /// The request for a rendition: its own rates, and none that is meant for the recording's own pictures.
+    func request(for rendition: RenditionChoice) -> RateControlRequest {
+        var request = request
+        if rendition.hasOwnRates { (request.bitRate, request.maximumBitRate) = (nil, nil) }
+        guard rendition.bitRate != nil || rendition.maximumBitRate != nil || rendition.quality != nil else {
+            return request
+        }
+        (request.bitRate, request.maximumBitRate) = (rendition.bitRate, rendition.maximumBitRate)
+        (request.quality, request.quantizer) = (rendition.quality, nil)
+        return request
+    }
 }
 
 /// Options for the stream.
@@ -149,28 +162,34 @@ struct StreamOptions: ParsableArguments {
     )
     var stamp = false
 
-    /// Returns each codec's configuration. With several codecs, options of only one are left out of the others.
+    /// Returns each rendition's configuration. With several codecs, options of only one are left out of the others.
     /// - Parameter areAwaited: whether a receiver may be waiting for the frames.
     func configurations(
-        _ codecs: [Codec], rate: RateOptions, areAwaited: Bool
+        _ renditions: [RenditionChoice], rate: RateOptions, areAwaited: Bool
     ) -> [CompressionProperties] {
-        codecs.map { codec in
-            var configuration = configuration(codec, rate: rate, isAwaited: areAwaited)
-            guard codecs.count > 1 else { return configuration }
-            if profile?.isDefined(in: codec) == false { configuration.profile = nil }
-            if codec == .hevc { configuration.entropyMode = nil }
+        let hasSeveralCodecs = Set(renditions.map(\.codec)).count > 1
+        return renditions.map { rendition in
+            var configuration = configuration(rendition, rate: rate, isAwaited: areAwaited)
+            guard hasSeveralCodecs else { return configuration }
+            if profile?.isDefined(in: rendition.codec) == false { configuration.profile = nil }
+            if rendition.codec == .hevc { configuration.entropyMode = nil }
             return configuration
         }
     }
 
-    private func configuration(_ codec: Codec, rate: RateOptions, isAwaited: Bool) -> CompressionProperties {
+    private func configuration(
+        _ rendition: RenditionChoice, rate: RateOptions, isAwaited: Bool
+    ) -> CompressionProperties {
         var configuration = CompressionProperties()
-        configuration.codec = codec
+        (configuration.size, configuration.frameRate) = (rendition.size, rendition.frameRate)
+        configuration.codec = rendition.codec
         configuration.profile = profile
         configuration.level = level.value
         configuration.entropyMode = entropy
-        configuration.rateControl = rate.request
-        if let keyframeInterval { configuration.keyframeInterval = keyframeInterval.interval }
+        configuration.rateControl = rate.request(for: rendition)
+        if let interval = rendition.keyframeInterval ?? keyframeInterval?.interval {
+            configuration.keyframeInterval = interval
+        }
         configuration.bFrames = bframes ?? (isAwaited ? 0 : nil)
         configuration.maximumFrameDelay = maxFrameDelay
         configuration.latency = latency.value ?? (isAwaited ? .realtime : .throughput)

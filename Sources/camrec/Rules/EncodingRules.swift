@@ -1,5 +1,6 @@
 import Bitstream
 import CamPictures
+import CamRecorder
 import Capture
 import Encoder
 
@@ -11,12 +12,34 @@ extension OptionRules {
         for configuration in command.configurations {
             do throws(EncoderError) {
                 try configuration.refuseContradictions()
-                if source.format != .h264, let size = command.picture.size(of: pictures.size) {
-                    try configuration.refuseBeyondLevel(size, at: configuration.playbackRate ?? pictures.rate)
+                let size = configuration.size ?? command.picture.size(of: pictures.size)
+                if source.format != .h264, let size {
+                    let rate = [configuration.frameRate, pictures.rate].compactMap { $0 }
+                        .max { $0.frameDuration < $1.frameDuration }
+                    try configuration.refuseBeyondLevel(size, at: configuration.playbackRate ?? rate)
                 }
             } catch { return error.description }
         }
         return nil
+    }
+
+    /// Renditions are made of decoded pictures, by the processor, and a time lapse has one frame rate.
+    static func renditions(_ command: RecordCommand) -> String? {
+        let renditions = command.renditions
+        if let own = renditions.first(where: { ($0.maximumBitRate ?? .max) < $0.bitRate ?? 0 }) {
+            return "max-bitrate=\(own.maximumBitRate ?? 0) is below bitrate=\(own.bitRate ?? 0); raise it"
+        }
+        if isPassthrough(command), renditions.contains(where: { $0 != RenditionChoice(codec: $0.codec) }) {
+            return "--format h264 uses the camera's own H.264, which has one size and one rate; "
+                + "leave out the outputs' own properties, or use another --format"
+        }
+        if command.lapse.every != nil, renditions.contains(where: { $0.frameRate != nil }) {
+            return "a time lapse has one frame rate; leave out fps="
+        }
+        guard Set(renditions.map(\.size)).count > 1 else { return nil }
+        let encoder = command.encoder
+        let option = encoder.jpeg == .gpu ? "--jpeg gpu" : encoder.zeroCopy == .on ? "--zero-copy on" : nil
+        return option.map { "outputs of several sizes share a conversion by the processor; leave out \($0)" }
     }
 
     /// Only cameras and the test picture have capture times.
@@ -103,9 +126,8 @@ extension OptionRules {
         // Its pictures do get their capture times.
         var unused = CompressionProperties()
         unused.statesCaptureTime = command.stream.stamp
-        guard command.stream.configurations([.h264], rate: command.rate, areAwaited: true) != [unused] else {
-            return nil
-        }
+        let given = command.stream.configurations([RenditionChoice()], rate: command.rate, areAwaited: true)
+        guard given != [unused] else { return nil }
         return
             "--format h264 uses the camera's own H.264: options for rate, quality and stream have no effect; "
             + "leave them out, or use another --format"

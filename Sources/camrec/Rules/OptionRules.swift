@@ -11,7 +11,7 @@ enum OptionRules {
         picture,
         zeroCopy, onDemand, clientLimit, addressLimit, client, publishing, timeLapse, sound, streamFormat,
         sync,
-        onSegment, onEvent, rateWindow, coding, stamp,
+        onSegment, onEvent, rateWindow, renditions, coding, stamp,
     ]
 
     /// The rules that warn of an option without effect, in reporting order.

@@ -10,7 +10,7 @@ extension OptionRules {
     /// There is at least one output, and not too many.
     static func outputCount(_ command: RecordCommand) -> String? {
         let count = command.outputs.count
-        if count == 0, command.live.listen == nil {
+        if count == 0, command.live.places.isEmpty {
             return "no OUTPUT is given, and no --listen; name a file, such as out.mkv"
         }
         return count > Self.mostOutputs
@@ -23,12 +23,16 @@ extension OptionRules {
     /// not end a service.
     static func outputName(_ command: RecordCommand) -> String? {
         let codec = command.stream.codec
-        if let reason = command.outputs.lazy.compactMap({ OutputName($0).refusal(codec: codec) }).first {
-            return reason
+        let arguments = command.outputArguments + command.live.listeners.map(\.argument)
+        if let complaint = arguments.lazy.compactMap(\.complaint).first { return complaint }
+        for output in command.outputArguments {
+            if let reason = OutputName(output.name).refusal(codec: output.codec ?? codec) { return reason }
+            guard let own = OutputName(output.name).misnamed(for: output.codec) else { continue }
+            return "'\(output.name)' is a name for \(own.named), but codec= requests \(own.requested); "
+                + "rename it or leave out codec="
         }
-        guard !command.settings.namesCodec,
-            let (names, named, codec) = misnamed(command.arguments, for: codec)
-        else {
+        let names = command.arguments.map(OutputArgument.init).filter { $0.codec == nil }.map(\.name)
+        guard !command.settings.namesCodec, let (names, named, codec) = misnamed(names, for: codec) else {
             return nil
         }
         let quoted = names.map { "'\($0)'" }.joined(separator: ", ")

@@ -7,10 +7,16 @@ import Containers
 extension OptionRules {
     /// A bare `--listen` must not take an output for its host.
     static func listenValue(_ command: RecordCommand) -> String? {
-        guard case .tcp(let address)? = command.live.listen, case let host = address.host,
-            Codec(fileName: host) != nil || ContainerFormat(path: host) != nil
-        else { return nil }
-        return "--listen treats '\(host)' as a host; put --listen after the outputs, or give it a port"
+        for listener in command.live.listeners {
+            guard case .tcp(let address) = listener.address, case let host = address.host,
+                Codec(fileName: host) != nil || ContainerFormat(path: host) != nil
+            else { continue }
+            return "--listen treats '\(host)' as a host; put --listen after the outputs, or give it a port"
+        }
+        let places = command.live.listeners.map(\.address.description)
+        return places.first { place in places.count { $0 == place } > 1 }.map {
+            "--listen \($0) is given twice; leave one out, or use another port"
+        }
     }
 
     /// A camera that is off records nothing, and only `--listen` knows whether somebody watches.
@@ -19,7 +25,7 @@ extension OptionRules {
         guard live.onDemand else {
             return live.linger == nil ? nil : "--linger needs --on-demand; add it, or leave this out"
         }
-        if live.listen == nil { return "--on-demand needs --listen; add it, or leave this out" }
+        if live.places.isEmpty { return "--on-demand needs --listen; add it, or leave this out" }
         if let other = command.outputs.first {
             return "--on-demand is for --listen alone; leave out \(other), or record without --on-demand"
         }
@@ -32,7 +38,7 @@ extension OptionRules {
     /// Limits on clients need clients that connect.
     static func clientLimit(_ command: RecordCommand) -> String? {
         let live = command.live
-        guard live.listen == nil else { return nil }
+        guard live.places.isEmpty else { return nil }
         if live.maxClients != nil { return "--max-clients needs --listen; add it, or leave this out" }
         return live.maxClientsPerAddress == nil
             ? nil : "--max-clients-per-address needs --listen; add it, or leave this out"
@@ -40,18 +46,22 @@ extension OptionRules {
 
     /// A limit per address needs clients from several addresses.
     static func addressLimit(_ command: RecordCommand) -> String? {
-        guard case .path = command.live.listen, command.live.maxClientsPerAddress != nil else { return nil }
+        let areLocal = command.live.listeners.allSatisfy {
+            if case .path = $0.address { true } else { false }
+        }
+        guard areLocal, !command.live.places.isEmpty, command.live.maxClientsPerAddress != nil else {
+            return nil
+        }
         return "clients of a UNIX socket have no address; leave out --max-clients-per-address"
     }
 
     /// The warning that belongs to `addressLimit`.
     static func addressLimitWarning(_ command: RecordCommand) -> String? {
-        guard let limit = command.live.maxClientsPerAddress, let listen = command.live.listen else {
-            return nil
-        }
-        if listen.isLoopback {
+        let listeners = command.live.listeners.map(\.address)
+        guard let limit = command.live.maxClientsPerAddress, let first = listeners.first else { return nil }
+        if listeners.allSatisfy(\.isLoopback) {
             return
-                "--max-clients-per-address has no effect: \(listen) is open to this machine alone, whose own "
+                "--max-clients-per-address has no effect: \(first) is open to this machine alone, whose own "
                 + "clients are not limited; leave it out, or listen on 0.0.0.0"
         }
         let most = command.live.options.mostReceivers
@@ -93,7 +103,7 @@ extension OptionRules {
         let settings = "put the whole address in a settings file"
         let variable = "put it in \(PublishingPassword.variableName), or the whole address in a settings file"
         let exposed = command.arguments.compactMap { argument -> (name: String, advice: String)? in
-            switch OutputChoice.Live(url: argument) {
+            switch OutputChoice.Live(url: OutputArgument(argument).name) {
             case .publishing(let address) where address.password != nil: ("\(address)", variable)
             case .publishing(let address) where address.hasSecretInQuery: ("\(address)", settings)
             case .sending(let url) where url.hasSecretInStreamID: ("\(url)", settings)

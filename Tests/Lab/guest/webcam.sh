@@ -49,6 +49,7 @@ recording() { # NAME OPTIONS...: starts in the background, returns when the file
     local name=$1
     shift
     rm -rf "$name" && mkdir "$name"
+    await 15 test -e $link || true # what camrec then says is the failure
     timeout --foreground 120 "${launcher[@]}" "$CAMREC" --device $link --fps 15 --keyframe-interval 15 --encoder $encoder --report "$name/report.json" "$@" "$name/out.h264" 2>"$name/stderr" &
     recorder=$!
     await 30 sh -c "[ -n \"\$(find $name -name '*h264*' -size +8k)\" ]" || fail "$name" "nothing is recorded after 30 s: $(tail -n 2 "$name/stderr")"
@@ -105,6 +106,8 @@ replug
 recording unplugged --size 320x240 --format MJPG --device-timeout 0
 cam unplug
 ended unplugged 74
+# Only then is the link not confused with the next one.
+await 15 gone
 on_host check "unplugged: one line names the camera" error_names unplugged/stderr /dev/
 on_host check "unplugged: what came before is sound" is_sound unplugged/out.h264 --keyframe-interval 15
 cam plug

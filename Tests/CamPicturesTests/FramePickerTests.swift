@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 import CamPlatform
 
-@testable import CamRecorder
+@testable import CamPictures
 
 /// Which frames of a camera a time lapse records.
 @Suite struct FramePickerTests {

@@ -1,0 +1,90 @@
+import ArgumentParser
+import Bitstream
+import CamCommandLine
+import CamPictures
+import Encoder
+import CamRecorder
+import Containers
+
+/// An OUTPUT or a value of `--listen` as it is given: a name, and the properties of a rendition of its own, as in
+/// `sub.mkv,size=640x360,fps=5`.
+struct OutputArgument {
+    /// The file, address or place, without the properties.
+    let name: String
+    /// The codec that is requested for it alone.
+    private(set) var codec: Codec?
+    /// Its own properties; the codec is decided by `RecordCommand.choices`.
+    private(set) var rendition = RenditionChoice()
+    /// Why a property is not valid; nil if all are.
+    private(set) var complaint: String?
+
+    /// Only properties at the end count, and none in a name that ends like a video file's: files with such names were
+    /// recorded before there were properties.
+    init(_ text: String) {
+        var parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        var given: [(key: Key, value: Substring)] = []
+        if Codec(fileName: text) == nil, ContainerFormat(path: text) == nil {
+            while parts.count > 1, let property = parts.last.flatMap(Self.property) {
+                given.insert(property, at: 0)
+                parts.removeLast()
+            }
+            // `keyframe-interval=50,2s` has a comma of its own.
+            while parts.count > 2, let last = parts.last, TimeSpan(argument: String(last)) != nil,
+                let (key, value) = Self.property(parts[parts.count - 2]), key == .keyframeInterval
+            {
+                given.insert((key, value + "," + last), at: 0)
+                parts.removeLast(2)
+                while parts.count > 1, let property = parts.last.flatMap(Self.property) {
+                    given.insert(property, at: 0)
+                    parts.removeLast()
+                }
+            }
+        }
+        name = parts.joined(separator: ",")
+        for (key, value) in given where complaint == nil { take(key, String(value)) }
+        let keys = given.map(\.key)
+        if complaint == nil, let twice = keys.first(where: { key in keys.count { $0 == key } > 1 }) {
+            complaint = "'\(text)': \(twice.rawValue) is given twice; leave one out"
+        }
+    }
+
+    private enum Key: String {
+        case size, fps, bitrate, quality, codec
+        case maxBitrate = "max-bitrate"
+        case keyframeInterval = "keyframe-interval"
+    }
+
+    private static func property(_ part: Substring) -> (key: Key, value: Substring)? {
+        guard let sign = part.firstIndex(of: "="), let key = Key(rawValue: String(part[..<sign])) else {
+            return nil
+        }
+        return (key, part[part.index(after: sign)...])
+    }
+
+    private mutating func take(_ key: Key, _ value: String) {
+        func refuse(_ requirement: String) {
+            complaint = "'\(key.rawValue)=\(value)' of '\(name)': \(requirement)"
+        }
+        func read<Value: ExplainedArgument>(_ type: Value.Type) -> Value? {
+            let read = Value(argument: value)
+            if read == nil { refuse(Value.requirement) }
+            return read
+        }
+        switch key {
+        case .size:
+            rendition.size = read(PictureSize.self)
+            guard let size = rendition.size, size.width % 2 + size.height % 2 > 0 else { return }
+            refuse(
+                "H.264 and H.265 have even sizes only; use \(max(2, size.width & ~1))x\(max(2, size.height & ~1))"
+            )
+        case .fps: rendition.frameRate = read(FrameRate.self)
+        case .bitrate: rendition.bitRate = read(BitsPerSecond.self)?.value
+        case .maxBitrate: rendition.maximumBitRate = read(BitsPerSecond.self)?.value
+        case .keyframeInterval: rendition.keyframeInterval = read(KeyframeDistance.self)?.interval
+        case .codec: codec = read(Codec.self)
+        case .quality:
+            rendition.quality = Int(value).flatMap { (1...51).contains($0) ? $0 : nil }
+            if rendition.quality == nil { refuse("expected a whole number, 1 to 51") }
+        }
+    }
+}
