@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bitstream
 import CamCommandLine
+import CamControlProtocol
 import CamPictures
 import Encoder
 import CamRecorder
@@ -18,50 +19,22 @@ struct OutputArgument {
     /// Why a property is not valid; nil if all are.
     private(set) var complaint: String?
 
-    /// Only properties at the end count, and none in a name that ends like a video file's: files with such names were
-    /// recorded before there were properties.
+    /// A name that ends like a video file's has no properties: such files were recorded before there were any.
     init(_ text: String) {
-        var parts = text.split(separator: ",", omittingEmptySubsequences: false)
-        var given: [(key: Key, value: Substring)] = []
-        if Codec(fileName: text) == nil, ContainerFormat(path: text) == nil {
-            while parts.count > 1, let property = parts.last.flatMap(Self.property) {
-                given.insert(property, at: 0)
-                parts.removeLast()
-            }
-            // `keyframe-interval=50,2s` has a comma of its own.
-            while parts.count > 2, let last = parts.last, TimeSpan(argument: String(last)) != nil,
-                let (key, value) = Self.property(parts[parts.count - 2]), key == .keyframeInterval
-            {
-                given.insert((key, value + "," + last), at: 0)
-                parts.removeLast(2)
-                while parts.count > 1, let property = parts.last.flatMap(Self.property) {
-                    given.insert(property, at: 0)
-                    parts.removeLast()
-                }
-            }
+        guard Codec(fileName: text) == nil, ContainerFormat(path: text) == nil else {
+            name = text
+            return
         }
-        name = parts.joined(separator: ",")
-        for (key, value) in given where complaint == nil { take(key, String(value)) }
-        let keys = given.map(\.key)
+        let output = OutputText(text)
+        name = output.name
+        for (key, value) in output.properties where complaint == nil { take(key, value) }
+        let keys = output.properties.map(\.key)
         if complaint == nil, let twice = keys.first(where: { key in keys.count { $0 == key } > 1 }) {
             complaint = "'\(text)': \(twice.rawValue) is given twice; leave one out"
         }
     }
 
-    private enum Key: String {
-        case size, fps, bitrate, quality, codec
-        case maxBitrate = "max-bitrate"
-        case keyframeInterval = "keyframe-interval"
-    }
-
-    private static func property(_ part: Substring) -> (key: Key, value: Substring)? {
-        guard let sign = part.firstIndex(of: "="), let key = Key(rawValue: String(part[..<sign])) else {
-            return nil
-        }
-        return (key, part[part.index(after: sign)...])
-    }
-
-    private mutating func take(_ key: Key, _ value: String) {
+    private mutating func take(_ key: OutputText.Key, _ value: String) {
         func refuse(_ requirement: String) {
             complaint = "'\(key.rawValue)=\(value)' of '\(name)': \(requirement)"
         }

@@ -44,8 +44,8 @@ struct RecordCommand: ParsableCommand {
             as a service, finished with losses; 77 no permission; 79, as a service, ended at a cut for a newer version to continue; \
             129, 130, 143: stopped by a signal before recording began, or by a second one.
 
-            All outputs share one capture, and outputs of the same codec share one encoder. If one fails, the others \
-            go on.
+            All outputs share one capture, and outputs of the same codec and properties share one encoder. If one \
+            fails, the others go on.
 
             Ctrl-C ends a recording cleanly; SIGUSR1 makes the next frame a keyframe; \
             SIGUSR2 writes what --ring has kept.
@@ -53,7 +53,7 @@ struct RecordCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Files, named pipes, or - for standard output. .h264, .264 and .avc mean H.264; .h265, .265 and .hevc H.265; .mkv, .mp4 and .ts are containers; any other name needs --codec. Names may contain strftime's %Y, %m, ... tcp://HOST:PORT connects to a receiver; rtsp://[USER@]HOST[:PORT]/PATH, or rtsps:// encrypted, publishes on a server; srt://HOST:PORT and udp://HOST:PORT send a transport stream.",
+            "Files, named pipes, or - for standard output. .h264, .264 and .avc mean H.264; .h265, .265 and .hevc H.265; .mkv, .mp4 and .ts are containers; any other name needs --codec. A name may end in properties of its own rendition: sub.mkv,size=640x360,fps=5,bitrate=400k, also max-bitrate, quality, keyframe-interval and codec. Names may contain strftime's %Y, %m, ... tcp://HOST:PORT connects to a receiver; rtsp://[USER@]HOST[:PORT]/PATH, or rtsps:// encrypted, publishes on a server; srt://HOST:PORT and udp://HOST:PORT send a transport stream.",
             valueName: "OUTPUT"), completion: .file())
     var arguments: [String] = []
 

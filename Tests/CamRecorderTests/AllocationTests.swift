@@ -101,6 +101,17 @@ struct AllocationTests {
             motion: MotionPlan())
     }
 
+    @Test(
+        "allocates nothing per frame for a rendition that is scaled from a conversion for all",
+        arguments: [.nv12, .yuyv, .rgb24] as [PixelFormat])
+    func scaled(format: PixelFormat) throws {
+        let source = try TestSource(
+            CaptureRequest(size: PictureSize(320, 240), pixelFormat: format), isPaced: false)
+        try expectNone(
+            source, conversion: SourceConversion(source.format, treatment: PictureTreatment()),
+            scaledTo: PictureSize(160, 120))
+    }
+
     @Test("the encode thread allocates nothing for pictures that another thread converts")
     func ahead() throws {
         let source = try TestSource(
@@ -110,18 +121,21 @@ struct AllocationTests {
     }
 
     private func expectNone(
-        _ source: any CaptureStream, whileCapturing: Bool = true, motion: MotionPlan? = nil
+        _ source: any CaptureStream, whileCapturing: Bool = true, motion: MotionPlan? = nil,
+        conversion: SourceConversion? = nil, scaledTo size: PictureSize? = nil
     ) throws {
         let progress = Progress()
         let stream = CountingStream(source, progress: progress)
         let encoder = try CountingEncoder(
-            source: source.format, progress: progress, makesThumbnails: motion != nil)
+            source: conversion?.format ?? source.format, progress: progress,
+            makesThumbnails: motion != nil, scaledTo: size)
+        let provider = try ScriptedProvider([encoder], keyframeInterval: .frames(10))
+        provider.sourceConversion = conversion
         let sink = try CountingSink(progress: progress)
         let recording = try Recording(
             from: Capturing(RecordingSource(stream)),
-            session: try CompressionSession([
-                ScriptedProvider([encoder], keyframeInterval: .frames(10))
-            ]), to: [OutputPlan(sink)], limits: RecordingLimits(frames: Self.window.upperBound + 10),
+            session: try CompressionSession([provider]), to: [OutputPlan(sink)],
+            limits: RecordingLimits(frames: Self.window.upperBound + 10),
             motion: motion)
         let outcome = recording.finish()
         #expect(outcome.error == nil)
@@ -232,14 +246,19 @@ private final class CountingEncoder: PictureEncoder, @unchecked Sendable {
     /// Access units in flight during the warm-up; all with room for an IDR.
     static let unitsUnderWay = 8
 
-    init(source: PictureFormat, progress: Progress, makesThumbnails: Bool) throws {
+    init(
+        source: PictureFormat, progress: Progress, makesThumbnails: Bool, scaledTo scaled: PictureSize?
+    ) throws {
         self.progress = progress
-        let size = try #require(
+        let even = try #require(
             PictureSize((source.size.width + 1) & ~1, (source.size.height + 1) & ~1))
+        let size = scaled ?? even
+        var configuration = CompressionProperties()
+        configuration.size = scaled
         var treatment = PictureTreatment()
         treatment.leavesThumbnails = makesThumbnails
         input = try EncoderInputs(codecs: [.h264], treatment: treatment).memory(
-            for: source, size: size, color: source.color)
+            for: source, configuration, size: size, color: source.color)
         let amender = ParameterSetAmender(size: size, color: source.color, frameRate: source.frameRate)
         finisher = StreamFinisher(
             codec: .h264, encoder: "recorded packets", slicesPerPicture: 1, amender: amender)

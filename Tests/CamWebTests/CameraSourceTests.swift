@@ -24,6 +24,13 @@ struct CameraSourceTests {
             ])
     }
 
+    @Test("of several streams, that of the whole pictures")
+    func renditions() {
+        folder.write("a.conf", "listen = unix:/small,mode=660,size=640x360\nlisten = 9982\n")
+        folder.write("b.conf", "listen = 9983,fps=5\n")
+        #expect(cameras() == ["a tcp://127.0.0.1:9982", "b tcp://127.0.0.1:9983"])
+    }
+
     @Test("their control sockets")
     func controls() {
         folder.write("a.conf", "listen = unix:/live\ncontrol-socket = /run/camrec/a/control,mode=660\n")

@@ -97,7 +97,7 @@ struct StorageOutlookTests {
     @Test("hostile figures are only figures")
     func hostile() {
         for bytes in [0, -1, Int.max, Int.min] {
-            for number in [0.0, -1, .infinity, 1e300, 5e-324] {
+            for number in [0.0, -1, .infinity, 1e300, .leastNonzeroMagnitude] {
                 var camera = StorageOutlook.Camera()
                 (camera.bytes, camera.count, camera.keptBytes, camera.rate) = (
                     max(0, bytes), 1, max(0, bytes), number

@@ -1,3 +1,4 @@
+import CamControlProtocol
 import CamNetworking
 import CamPlatform
 import Glibc
@@ -178,7 +179,10 @@ extension Camera {
         func values(_ key: String) -> [String] { settings.entries.filter { $0.key == key }.map(\.value) }
         // Browsers decode raw streams only.
         guard values("stream-format").allSatisfy({ $0 == "raw" }) else { return nil }
-        let addresses = values("listen").compactMap { ListeningAddress($0) }
+        // A stream of the whole pictures comes before a smaller one.
+        let places = values("listen").map(OutputText.init)
+        let addresses = (places.filter(\.properties.isEmpty) + places.filter { !$0.properties.isEmpty })
+            .compactMap { ListeningAddress($0.name) }
         // A local socket is preferred: another program cannot take its port.
         let chosen = addresses.first { if case .path = $0 { true } else { false } } ?? addresses.first
         func absolute(_ path: String) -> String {

@@ -1,4 +1,5 @@
 import Bitstream
+import CamControlProtocol
 import CamPlatform
 import Glibc
 import CamStorage
@@ -92,7 +93,9 @@ package struct RecordingsPlace: Hashable, Sendable {
     /// The recordings of a recorder, from its settings; nil if it writes no files that can be played.
     /// - Parameter stateFolder: the folder at which relative paths begin.
     init?(_ settings: SettingsFile, stateFolder: String) {
-        let outputs = settings.entries.filter { $0.key == "output" }.map(\.value)
+        let values = settings.entries.filter { $0.key == "output" }.map(\.value)
+        // Recordings of the whole pictures come before smaller ones.
+        let outputs = values + values.map { OutputText($0).name }
         guard let output = outputs.first(where: Self.isRecording) else { return nil }
         let path = output.hasPrefix("./") ? String(output.dropFirst(2)) : output
         let fixed = FileNamePattern(path, expandsTime: true).folder

@@ -11,7 +11,7 @@ struct LiveArguments: ParsableArguments {
     @Option(
         name: .customLong("listen"),
         help: ArgumentHelp(
-            "Serve the stream to every client; repeatable. 0.0.0.0 and [::] accept any machine; unix:PATH[,mode=660] is a local socket (mode 600). Without a value, port 9982.",
+            "Serve the stream to every client; repeatable. 0.0.0.0 and [::] accept any machine; unix:PATH[,mode=660] is a local socket (mode 600); with ,size=WxH and the like a rendition of its own. Without a value, port 9982.",
             valueName: "[HOST:]PORT|unix:PATH"))
     var places: [ListeningPlace] = []
 

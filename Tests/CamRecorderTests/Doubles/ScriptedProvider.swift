@@ -10,6 +10,7 @@ final class ScriptedProvider: EncoderProvider, @unchecked Sendable {
     let codec: Codec
     var keyframeInterval: KeyframeInterval
     var pictureInterval: Duration?
+    var sourceConversion: SourceConversion?
     var choice: EncoderChoice? { EncoderChoice(details: nil, name: "scripted") }
     private(set) var stream: EncodedStream
     /// A time lapse's.

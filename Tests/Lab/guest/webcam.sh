@@ -45,12 +45,13 @@ records "webcam: MJPEG in software" --device $link --size 640x480 --format MJPG 
 metadata=$(readlink -f "${link%0}1")
 refuses "webcam: its second node is metadata" 66 'metadata' --device "$metadata" --frames 1 out.h264
 
+others=() # further outputs
 recording() { # NAME OPTIONS...: starts in the background, returns when the file has begun
     local name=$1
     shift
     rm -rf "$name" && mkdir "$name"
     await 15 test -e $link || true # what camrec then says is the failure
-    timeout --foreground 120 "${launcher[@]}" "$CAMREC" --device $link --fps 15 --keyframe-interval 15 --encoder $encoder --report "$name/report.json" "$@" "$name/out.h264" 2>"$name/stderr" &
+    timeout --foreground 120 "${launcher[@]}" "$CAMREC" --device $link --fps 15 --keyframe-interval 15 --encoder $encoder --report "$name/report.json" "$@" "$name/out.h264" "${others[@]}" 2>"$name/stderr" &
     recorder=$!
     await 30 sh -c "[ -n \"\$(find $name -name '*h264*' -size +8k)\" ]" || fail "$name" "nothing is recorded after 30 s: $(tail -n 2 "$name/stderr")"
 }

@@ -81,6 +81,42 @@ check "privacy: motion that is hidden is none" report still.json 'motion.count =
 refuses "privacy: a mask with other proportions" 64 'mask of 160x120 does not fit pictures of 640x360' --device test --size 640x360 --frames 5 --encoder software --privacy-mask mask.png none.h264
 refuses "privacy: a mask that is missing" 66 'nothing.pgm' "${source[@]}" --privacy-mask nothing.pgm none.h264
 check "privacy: nothing was recorded without its mask" test ! -e none.h264
+
+# Renditions: several sizes and rates from one capture.
+for format in nv12 yuyv mjpeg; do
+    name="renditions: $format" small='small.h264,size=160x120,fps=10,keyframe-interval=5'
+    records "$name" "${source[@]}" --frames 60 --fps 30 --format $format --qp 4 --keyframe-interval 20 --report r.json full.h264 "$small" tiny.h265,size=80x60 --overwrite || continue
+    check "$name: the whole picture is sound, with every frame's number" eval 'is_sound full.h264 --frames 60 --keyframe-interval 20 && pictures numbers full.h264 --block 16'
+    check "$name: the small one is sound, at a third of the rate" eval 'is_sound small.h264 --frames 20 --keyframe-interval 5 && has_properties small.h264 width=160 height=120 r_frame_rate=10/1'
+    check "$name: its pictures are every third one, scaled" looks_like small.h264 full.h264 "select=not(mod(n\\,3)),scale=160:120:flags=area" 30
+    check "$name: in H.265" eval 'is_sound tiny.h265 --frames 60 --keyframe-interval 20 && has_properties tiny.h265 width=80 height=60'
+    check "$name: the report knows them" report r.json 'outputs[1].encoder == 1' 'encoders[1].width == 160' 'encoders[1].frames.encoded == 20' 'encoders[1].statedFramesPerSecond == 10' \
+        'encoders[2].codec == "hevc"' 'frames.encoded == 60' 'frames.captured == frames.encoded + frames.unused'
+done
+records "renditions: with the same properties" "${source[@]}" one.mkv,size=160x120,fps=5 two.h264,fps=5,size=160x120 --report r.json --overwrite &&
+    check "renditions: with the same properties share an encoder" report r.json 'len(encoders) == 1' 'outputs[1].encoder == 0'
+records "renditions: what is hidden, cut and turned" "${source[@]}" --qp 4 --privacy 100x64+80+40 --crop 240x160+40+20 --rotate 180 whole.h264 part.h264,size=120x80 &&
+    check "renditions: it is hidden in the small one, too" eval 'hides whole.h264 80x44+110+86 && hides part.h264 30x12+60+48'
+status=0
+camrec "${source[@]}" --codec h264 whole.h264 /dev/full,size=160x120 --overwrite || status=$?
+check "renditions: a full disk" test $status = 74
+check "renditions: a full disk ends that output alone" is_sound whole.h264 --frames 20 --keyframe-interval 30
+for name in a.mkv,size=320 a.mkv,size=161x90 a.mkv,fps=fast a.mkv,bitrate=0 a.mkv,fps=5,fps=6 a.mkv,quality=99; do
+    refuses "renditions: $name" 64 "a\\.mkv" "${source[@]}" "$name"
+done
+records "renditions: a name that looks like one" "${source[@]}" 'a,size=160x120.mkv' && check "renditions: a name that looks like one is a name" has_size 'a,size=160x120.mkv' 320x240 N/A
+"$CAMREC" --device test --size 320x240 --fps 30 --encoder software --bitrate 900k --control-socket orders --listen 127.0.0.1:9979 --listen 127.0.0.1:9978,size=160x120,fps=5,bitrate=100k \
+    --report r.json --overwrite 2>/dev/null &
+recorder=$!
+await 20 test -S orders
+check "renditions: live, the whole picture" eval 'timeout 20 "$CAMPLAY" --no-window --once --frames 5 --save seen.h264 tcp://127.0.0.1:9979 && has_properties seen.h264 width=320'
+check "renditions: live, the small one" eval 'timeout 20 "$CAMPLAY" --no-window --once --frames 5 --save seen-small.h264 tcp://127.0.0.1:9978 && has_properties seen-small.h264 width=160'
+check "renditions: another rate" "$CAMREC" ctl orders bitrate 500k
+check "renditions: live again" eval 'timeout 20 "$CAMPLAY" --no-window --once --frames 5 tcp://127.0.0.1:9979'
+kill -TERM $recorder
+wait $recorder || true
+check "renditions: another rate is not for the small one" report r.json 'encoders[0].bitRate == 500000' 'encoders[1].bitRate == 100000'
+
 records "pictures: scaled" "${source[@]}" --qp 4 --scale 160x90 scaled.mkv &&
     check "pictures: scaled, and shown undistorted" has_size scaled.mkv 160x90 3:4
 records "pictures: scaled to an impossible shape" "${source[@]}" --qp 4 --scale 320x16 flat.mkv &&

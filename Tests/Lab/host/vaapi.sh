@@ -51,6 +51,13 @@ if records "$driver: 200 frames of the test source" --device test --size 640x480
 fi
 records "$driver: a hidden part" --device test --size 640x480 --frames 20 "${vaapi[@]}" --privacy 200x120+160+80 hidden.h264 &&
     check "$driver: a hidden part is black" hides hidden.h264 180x100+170+90
+if records "$driver: two sizes" --device test --size 640x480 --fps 30 --frames 30 --keyframe-interval 10 "${vaapi[@]}" --format yuyv --report report.json \
+    --overwrite full.h264 small.h264,size=320x240,fps=10; then
+    check "$driver: two sizes: the whole picture" eval 'is_sound full.h264 --frames 30 --keyframe-interval 10 && pictures numbers full.h264 --block 16'
+    check "$driver: two sizes: the small one" eval 'is_sound small.h264 --frames 10 --keyframe-interval 10 && has_properties small.h264 width=320 height=240'
+    check "$driver: two sizes: both by the GPU" report report.json "'$entry_point' in encoders[0].name" "'$entry_point' in encoders[1].name"
+    frees_all "$driver: two sizes"
+fi
 since=$(date +%s.%N)
 if TZ=UTC records "$driver: a picture on its side, with the time" --device test --size 640x480 --frames 20 --encoder vaapi --overwrite --rotate 90 \
     --overlay '%F %T.%f' --timestamps times.txt turned.mkv; then
