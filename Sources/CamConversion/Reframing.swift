@@ -167,15 +167,18 @@ final class Reframing {
 }
 
 /// Scales whole planar pictures, one band of the result at a time. Scaling down averages all covered pixels;
-/// scaling up interpolates between the nearest ones.
+/// scaling up interpolates between the nearest ones. A half, a third and a quarter are means of squares, which is
+/// fast: libyuv's box filter.
 ///
-/// libyuv's scaler allocates memory for each plane of each picture, and scales whole pictures only.
+/// libyuv's own scaler allocates memory for each plane of each picture, and scales whole pictures only.
 final class PictureScaler {
     /// The picture to scale; write it before calling `scale`.
     var source: PictureSurface { memory.surface }
 
     private let memory: PictureMemory
     private let target: PictureSize
+    /// How many samples of the source each way become one; nil for other ratios than 2 … 4.
+    private let box: Int?
     private let luma, chroma: (columns: ScalingFilter, rows: ScalingFilter)
     /// The vertically filtered sums of one row.
     private let sums: UnsafeMutablePointer<Int16>
@@ -184,6 +187,7 @@ final class PictureScaler {
     init(from source: PictureSize, to target: PictureSize, siting: ChromaSiting) throws(ConversionError) {
         memory = try PictureMemory(planar: source)
         self.target = target
+        box = (2...4).first { source.width == $0 * target.width && source.height == $0 * target.height }
         luma = (
             ScalingFilter(from: source.width, to: target.width),
             ScalingFilter(from: source.height, to: target.height)
@@ -206,9 +210,25 @@ final class PictureScaler {
         guard case .separate(let cb, let cr) = source.chroma, case .separate(let toCb, let toCr) = band.chroma
         else { preconditionFailure("scaled pictures are planar") }
         let place = BandPlace(rows)
+        if let box {
+            average(source.luma, box, target.width, place.luma, into: band.luma)
+            average(cb, box, half(target.width), place.chroma, into: toCb)
+            return average(cr, box, half(target.width), place.chroma, into: toCr)
+        }
         scale(source.luma, source.size.width, luma, place.luma, into: band.luma)
         scale(cb, half(source.size.width), chroma, place.chroma, into: toCb)
         scale(cr, half(source.size.width), chroma, place.chroma, into: toCr)
+    }
+
+    private func average(
+        _ source: PictureSurface.Plane, _ ratio: Int, _ width: Int, _ rows: Range<Int>,
+        into target: PictureSurface.Plane
+    ) {
+        for row in rows {
+            color_scale_box(
+                source.row(ratio * row), source.stride, Int32(ratio), Int32(width),
+                target.row(row - rows.lowerBound))
+        }
     }
 
     /// Scales the whole picture into another planar one.

@@ -47,6 +47,30 @@ import Testing
         }
     }
 
+    @Test("the mean of squares is bit for bit what it should be, at every width, and touches nothing else")
+    func boxes() {
+        var random = SeededGenerator(seed: 23)
+        for ratio in 2...4 {
+            for width in Array(1...150) + [255, 256, 257, 600] {
+                let rows = noise(ratio * ratio * width, extremes: width % 3 == 0, &random)
+                let expected = (0..<width).map { x in
+                    let square = (0..<ratio * ratio).map {
+                        rows[$0 / ratio * ratio * width + ratio * x + $0 % ratio]
+                    }
+                    return UInt8((square.reduce(0) { $0 + Int($1) } + ratio * ratio / 2) / (ratio * ratio))
+                }
+                for scale in [color_scale_box, color_scale_box_plainly] {
+                    var result = [UInt8](repeating: 77, count: width + 40)
+                    rows.withUnsafeBufferPointer {
+                        scale($0.baseAddress, ratio * width, Int32(ratio), Int32(width), &result)
+                    }
+                    #expect(
+                        result == expected + [UInt8](repeating: 77, count: 40), "width \(width), \(ratio)")
+                }
+            }
+        }
+    }
+
     @Test("changes range and matrix bit for bit as plain C does, at every width, with any factors")
     func changes() {
         var random = SeededGenerator(seed: 20)

@@ -12,7 +12,7 @@ import Testing
 
 /// Renditions of several sizes and rates, made of one conversion of each picture.
 @Suite struct RenditionTests {
-    private static let small = PictureSize(96, 48)!
+    private static let small = PictureSize(80, 32)!
 
     /// A configuration whose stream depends on nothing but its pictures.
     private func configuration(
@@ -57,8 +57,10 @@ import Testing
         var scaled = treatment
         scaled.framing.scale = Self.small
         let smallAlone = try record([configuration()], format, treatment: scaled, picture)
-        #expect(bytes(both[0]) == bytes(alone[0]), "full size")
-        #expect(bytes(both[1]) == bytes(smallAlone[0]), "scaled")
+        // Not the arrays: describing how they differ would take minutes.
+        let areSame = (bytes(both[0]) == bytes(alone[0]), bytes(both[1]) == bytes(smallAlone[0]))
+        #expect(areSame.0, "\(format.pixelFormat), full size")
+        #expect(areSame.1, "\(format.pixelFormat), scaled")
         #expect(both[1].first?.isIDR == true && both[1].count == 6)
     }
 

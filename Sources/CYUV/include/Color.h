@@ -91,4 +91,11 @@ enum { COLOR_SCALE_TAPS = 4 };
 void color_scale_columns(
     const int16_t *samples, const int32_t *starts, const int16_t *weights, int taps, int width, uint8_t *result);
 
+// Averages squares of 2x2, 3x3 or 4x4 samples, rounding up at one half, to one row of `width` samples: what libyuv calls
+// the box filter.
+void color_scale_box(const uint8_t *rows, long stride, int ratio, int width, uint8_t *result);
+
+// The same without the vector unit, for tests.
+void color_scale_box_plainly(const uint8_t *rows, long stride, int ratio, int width, uint8_t *result);
+
 #endif

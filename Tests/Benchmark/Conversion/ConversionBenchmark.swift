@@ -20,6 +20,7 @@ struct ConversionBenchmark {
     static func main() throws {
         try compareYUYV()
         try compareTreatments()
+        try compareSizes()
         try compareJPEG()
         try listOthers()
     }
@@ -98,6 +99,41 @@ struct ConversionBenchmark {
                 try contender("--scale 1280x720", PictureSize(1280, 720)!) {
                     $0.framing.scale = PictureSize(1280, 720)
                 },
+            ])
+    }
+
+    /// What renditions of several sizes cost: a conversion into memory for all of them, and each size from there.
+    private static func compareSizes() throws {
+        let camera = try BufferSet(.yuyv, color: .video) { _ in noise(size.area * 2, seed: 1) }
+        let converted = try BufferSet(.yuv420, color: .video) { _ in noise(size.area * 2, seed: 1) }
+        func contender(_ name: String, _ stream: BufferSet, _ scale: PictureSize? = nil) throws -> Contender {
+            var framing = Framing()
+            framing.scale = scale
+            let converter = try PixelConverter(
+                source: stream.format, layout: .nv12, color: .video, framing: framing)
+            let surfaces = SurfaceSet(scale ?? size)
+            return (name, { try stream.convert($0, by: converter, into: surfaces) })
+        }
+        let shared = try PixelConverter(source: camera.format, layout: .i420, color: .video)
+        let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: size.area * 2)
+        let chroma = PictureSurface.Chroma.separate(
+            cb: .init(memory + size.area, stride: size.width / 2),
+            cr: .init(memory + size.area * 5 / 4, stride: size.width / 2))
+        let planar = PictureSurface(
+            size: size, luma: .init(memory, stride: size.width), chroma: chroma)
+        try printTable(
+            "Several sizes, 1920x1080",
+            [
+                try contender("YUYV to the encoder's NV12, a single size", camera),
+                (
+                    "YUYV to planar memory, for all sizes",
+                    { try camera.convert($0, by: shared, into: planar) }
+                ),
+                try contender("from there to NV12: the whole picture", converted),
+                try contender("from there to NV12: a half, 960x540", converted, PictureSize(960, 540)),
+                try contender("from there to NV12: a third, 640x360", converted, PictureSize(640, 360)),
+                try contender("from there to NV12: a quarter, 480x270", converted, PictureSize(480, 270)),
+                try contender("from there to NV12: two thirds, 1280x720", converted, PictureSize(1280, 720)),
             ])
     }
 
@@ -279,13 +315,17 @@ final class BufferSet {
     }
 
     func convert(_ index: Int, by converter: PixelConverter, into surfaces: SurfaceSet) throws -> Bool {
+        try convert(index, by: converter, into: surfaces.surface(index))
+    }
+
+    func convert(_ index: Int, by converter: PixelConverter, into surface: PictureSurface) throws -> Bool {
         var payloads: InlineArray<3, PixelBuffer.Payload> = .init(repeating: .init())
         payloads[0] = .init(length: lengths[index])
         count += 1
         let buffer = PixelBuffer(
             pool: pool, index: index, payloads: payloads, format: format, sequence: UInt32(count),
             timestamp: .start + .milliseconds(33) * count)
-        try converter.convert(buffer, into: surfaces.surface(index))
+        try converter.convert(buffer, into: surface)
         return true
     }
 }
