@@ -55,7 +55,8 @@ public final class PixelConverter {
             window.writesWantedColor
             ? nil : Recoloring(from: source.color, to: color)
         staging = StagingBand(width: window.size.width)
-        reframing = try Reframing(window, framing, siting: source.chromaSiting)
+        reframing = try Reframing(
+            window, framing, siting: source.chromaSiting, isRecolored: recoloring != nil)
         size = reframing?.size ?? window.size
         self.overlay = overlay.map { OverlayPainter($0) }
     }

@@ -22,7 +22,10 @@ final class Reframing {
     private let output: StagingBand
 
     /// Nil for pictures that keep their orientation and size.
-    init?(_ window: SourceWindow, _ framing: Framing, siting: ChromaSiting) throws(ConversionError) {
+    /// - Parameter isRecolored: whether `convert` will get a recoloring.
+    init?(
+        _ window: SourceWindow, _ framing: Framing, siting: ChromaSiting, isRecolored: Bool
+    ) throws(ConversionError) {
         let orientation = framing.orientation
         let flatSize = framing.scale.map(orientation.size) ?? window.size
         guard !orientation.isUpright || flatSize != window.size else { return nil }
@@ -30,7 +33,9 @@ final class Reframing {
         size = orientation.size(of: flatSize)
         scaler =
             flatSize == window.size
-            ? nil : try PictureScaler(from: window.size, to: flatSize, siting: siting)
+            ? nil
+            : try PictureScaler(
+                from: window.size, to: flatSize, siting: siting, ownsSource: isRecolored || !window.isPlanar)
         turned = orientation.isTransposed ? try PictureMemory(planar: flatSize) : nil
         input = StagingBand(width: flatSize.width)
         output = StagingBand(width: size.width)
@@ -41,7 +46,13 @@ final class Reframing {
         _ buffer: borrowing PixelBuffer, recoloring: inout Recoloring?, overlay: OverlayPainter?,
         into surface: PictureSurface
     ) throws(ConversionError) {
-        if let scaler { try fill(scaler.source, from: buffer, &recoloring) }
+        if let scaler {
+            if let memory = scaler.memory {
+                try fill(memory, from: buffer, &recoloring)
+            } else {
+                scaler.source = window.planes(of: buffer)
+            }
+        }
         if let turned {
             if let scaler {
                 scaler.fill(turned.surface)
@@ -172,10 +183,16 @@ final class Reframing {
 ///
 /// libyuv's own scaler allocates memory for each plane of each picture, and scales whole pictures only.
 final class PictureScaler {
-    /// The picture to scale; write it before calling `scale`.
-    var source: PictureSurface { memory.surface }
+    /// The planes of a picture.
+    typealias Planes = (luma: SourcePlane, cb: SourcePlane, cr: SourcePlane)
 
-    private let memory: PictureMemory
+    /// Memory for the picture to scale, which is to be written before `scale` is called; nil if `source` is to be set.
+    let memory: PictureSurface?
+    /// The picture to scale, valid as long as its buffer.
+    var source: Planes?
+
+    private let owned: PictureMemory?
+    private let sourceSize: PictureSize
     private let target: PictureSize
     /// How many samples of the source each way become one; nil for other ratios than 2 … 4.
     private let box: Int?
@@ -183,10 +200,18 @@ final class PictureScaler {
     /// The vertically filtered sums of one row.
     private let sums: UnsafeMutablePointer<Int16>
 
-    /// - Parameter siting: the chroma siting of both pictures.
-    init(from source: PictureSize, to target: PictureSize, siting: ChromaSiting) throws(ConversionError) {
-        memory = try PictureMemory(planar: source)
-        self.target = target
+    /// - Parameters:
+    ///   - siting: the chroma siting of both pictures.
+    ///   - ownsSource: whether the pictures to scale are written into the scaler's own memory.
+    init(
+        from source: PictureSize, to target: PictureSize, siting: ChromaSiting, ownsSource: Bool
+    ) throws(ConversionError) {
+        owned = ownsSource ? try PictureMemory(planar: source) : nil
+        memory = owned?.surface
+        if let memory, case .separate(let cb, let cr) = memory.chroma {
+            self.source = (SourcePlane(memory.luma), SourcePlane(cb), SourcePlane(cr))
+        }
+        (sourceSize, self.target) = (source, target)
         box = (2...4).first { source.width == $0 * target.width && source.height == $0 * target.height }
         luma = (
             ScalingFilter(from: source.width, to: target.width),
@@ -207,21 +232,22 @@ final class PictureScaler {
 
     /// Scales rows of the result, the first of them even, into a planar band.
     func scale(_ rows: Range<Int>, into band: PictureSurface.Band) {
-        guard case .separate(let cb, let cr) = source.chroma, case .separate(let toCb, let toCr) = band.chroma
-        else { preconditionFailure("scaled pictures are planar") }
+        guard let (luma, cb, cr) = source, case .separate(let toCb, let toCr) = band.chroma else {
+            preconditionFailure("scaled pictures are planar")
+        }
         let place = BandPlace(rows)
         if let box {
-            average(source.luma, box, target.width, place.luma, into: band.luma)
+            average(luma, box, target.width, place.luma, into: band.luma)
             average(cb, box, half(target.width), place.chroma, into: toCb)
             return average(cr, box, half(target.width), place.chroma, into: toCr)
         }
-        scale(source.luma, source.size.width, luma, place.luma, into: band.luma)
-        scale(cb, half(source.size.width), chroma, place.chroma, into: toCb)
-        scale(cr, half(source.size.width), chroma, place.chroma, into: toCr)
+        scale(luma, sourceSize.width, self.luma, place.luma, into: band.luma)
+        scale(cb, half(sourceSize.width), chroma, place.chroma, into: toCb)
+        scale(cr, half(sourceSize.width), chroma, place.chroma, into: toCr)
     }
 
     private func average(
-        _ source: PictureSurface.Plane, _ ratio: Int, _ width: Int, _ rows: Range<Int>,
+        _ source: SourcePlane, _ ratio: Int, _ width: Int, _ rows: Range<Int>,
         into target: PictureSurface.Plane
     ) {
         for row in rows {
@@ -237,7 +263,7 @@ final class PictureScaler {
     }
 
     private func scale(
-        _ source: PictureSurface.Plane, _ width: Int,
+        _ source: SourcePlane, _ width: Int,
         _ filter: (columns: ScalingFilter, rows: ScalingFilter), _ rows: Range<Int>,
         into target: PictureSurface.Plane
     ) {

@@ -17,6 +17,9 @@ final class SourceWindow {
     private let sampler: LumaSampler?
     /// Hides parts of the picture in a scratch band before anybody reads it; nil if nothing is hidden.
     private let privacy: (painter: PrivacyPainter, staging: StagingBand)?
+    /// The numbers of the Cb and Cr planes of a source whose planes can be used as they are: planar 4:2:0 of which
+    /// nothing is hidden or sampled. Nil for all others.
+    private let chromaPlanes: (cb: Int, cr: Int)?
 
     /// - Parameters:
     ///   - crop: the part, with even sides and offsets; nil for the whole picture.
@@ -40,6 +43,20 @@ final class SourceWindow {
         whole = isWhole ? WholeBands(reader, size: source.size, painter) : nil
         privacy = isWhole ? nil : painter.map { ($0, StagingBand(width: width)) }
         sampler = makesThumbnails ? LumaSampler(size) : nil
+        chromaPlanes =
+            if case .planar(2, 2, let first) = source.pixelFormat.arrangement, weaver == nil, hidden == nil,
+                !makesThumbnails
+            { first == .cb ? (1, 2) : (2, 1) } else { nil }
+    }
+
+    /// Whether `planes` has the pictures: reading them would only copy them.
+    var isPlanar: Bool { chromaPlanes != nil }
+
+    /// The part of the picture in the buffer's memory; nil unless `isPlanar`.
+    func planes(of buffer: borrowing PixelBuffer) -> (luma: SourcePlane, cb: SourcePlane, cr: SourcePlane)? {
+        guard let chromaPlanes else { return nil }
+        let band = SourceBand(from: origin.y, of: buffer).from(column: origin.x, of: buffer.format)
+        return (band.plane(0), band.plane(chromaPlanes.cb), band.plane(chromaPlanes.cr))
     }
 
     private static func reader(
