@@ -152,7 +152,7 @@ public final class BackendEncoderProvider: EncoderProvider {
                         "the camera's own H.264 cannot be changed; leave out "
                             + "\(inputs.treatment.options), or use another --format"))
             }
-            guard configuration.size == nil, configuration.frameRate == nil, inputs.areAlone else {
+            guard configuration.size == nil, configuration.frameRate == nil, inputs.haveOneOfEachCodec else {
                 throw EncoderError(
                     .contradiction(
                         "the camera's own H.264 has one size, frame rate and bit rate; record it once, or use "
@@ -218,8 +218,8 @@ public final class BackendEncoderProvider: EncoderProvider {
 private final class SharedInputs {
     /// The treatment of all pictures.
     let treatment: PictureTreatment
-    /// Whether there is one rendition only.
-    let areAlone: Bool
+    /// Whether the renditions differ by their codecs alone.
+    let haveOneOfEachCodec: Bool
     private(set) var current: EncoderInputs
     /// Converts each picture once for several sizes; nil for one size, and until an encoder is opened.
     private(set) var conversion: SourceConversion?
@@ -233,7 +233,7 @@ private final class SharedInputs {
         sharedSurfaces: SharedSurfaces?
     ) {
         (self.source, self.treatment) = (source, treatment)
-        areAlone = configurations.count == 1
+        haveOneOfEachCodec = Set(configurations.map(\.codec)).count == configurations.count
         hasSeveralSizes = Set(configurations.map(\.size)).count > 1
         // The processor converts the pictures, and would read GPU memory, which may be slow.
         if hasSeveralSizes { sharedSurfaces?.giveUp("the pictures are recorded in several sizes") }

@@ -139,13 +139,16 @@ import Testing
     @Test("a picture that no rendition takes is not one that none could use")
     func allSlow() throws {
         let film = try Film(rate: "1000")
+        var treatment = PictureTreatment()
+        treatment.leavesThumbnails = true
         let session = try CompressionSession(
             BackendEncoderProvider.providers(
                 EncoderRequest(),
                 configurations: [configuration(rate: "1"), configuration(size: Self.small, rate: "2")],
-                source: film.format),
+                source: film.format, treatment: treatment),
             format: film.format)
-        var counts = [0, 0]
+        var (counts, thumbnails) = ([0, 0], 0)
+        session.onConversion = { [unowned session] _ in if session.thumbnail != nil { thumbnails += 1 } }
         for number in 0..<2001 {
             let verdict = try session.encode(
                 picture(
@@ -157,7 +160,7 @@ import Testing
             break
         }
         try session.finish { counts[$0.rendition] += 1 }
-        #expect(counts == [3, 5])
+        #expect(counts == [3, 5] && thumbnails == 5)
     }
 
     @Test("a damaged picture is left out of all")

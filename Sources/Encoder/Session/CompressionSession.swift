@@ -323,7 +323,9 @@ extension CompressionSession {
 
     /// The current picture's thumbnail; nil if none is made. Call it from `onConversion`.
     package var thumbnail: LumaThumbnail? {
-        if let sourceConversion { return sourceConversion.thumbnail }
+        if let sourceConversion {
+            return renditions.contains(where: \.isPictureDue) ? sourceConversion.thumbnail : nil
+        }
         return renditions.lazy.compactMap(\.thumbnail).first
     }
 
