@@ -28,7 +28,7 @@ ended replugged 0
 came_back replugged 'frames.written == 60' 'source.restarts == 1' 'source.secondsLost > 0.1' 'frames.keyframes == 2'
 on_host check "replugged: the same file continues with an IDR" is_sound replugged/out.h264 --frames 60 --keyframe-interval 1000 --extra-keyframes
 on_host check "replugged: two warnings report it" grep -q 'the camera was disconnected; recording continues .*after .* s without a picture$' replugged/stderr
-on_host check "replugged: a small rendition goes on, too" report replugged/report.json 'encoders[1].width == 160' '15 <= outputs[1].written <= 25' 'outputs[1].keyframes >= 2'
+on_host check "replugged: a small rendition goes on, too" report replugged/report.json 'encoders[1].width == 160' '10 <= outputs[1].written <= 60' 'outputs[1].keyframes >= 2'
 on_host check "replugged: the small rendition can be decoded" decodes_container replugged/small.mkv
 check "replugged: a program hears of it" test "$(sort heard | tr '\n' ' ')" = "camera-back camera-lost outage-over "
 

@@ -360,7 +360,8 @@ refuses "unix: two places" 64 'a path has no comma' "${source[@]}" --frames 1 --
 refuses "unix: an abstract socket" 64 'write unix:\./@abs' "${source[@]}" --frames 1 --listen unix:@abs
 refuses "unix: a path that is too long" 73 'at most 107 bytes' "${source[@]}" --frames 1 --listen "unix:x$(printf '%0107d' 0)"
 refuses "orders: not at an abstract socket" 64 'write \./@abs' "${source[@]}" --frames 1 --control-socket @abs other.h264
-refuses "listening: at two places" 64 'listen is given twice; leave one out' "${source[@]}" --frames 1 --listen 0 --listen 0.0.0.0:0
+refuses "listening: twice at one place" 64 '127\.0\.0\.1:9982 is given twice; leave one out' "${source[@]}" --frames 1 --listen 9982 --listen 127.0.0.1:9982
+records "listening: at two places" "${source[@]}" --frames 1 --verbose --listen 0 --listen 0.0.0.0:0 && check "listening: it names both" test "$(grep -c '^listening on ' stderr)" = 2
 check "unix: nothing was created" test -z "$(find . -name '*sk*' -o -name '*abs*' -o -name 'x0*')"
 records "limit of an address: of this machine" "${source[@]}" --frames 1 --listen 0 --max-clients-per-address 2 && says "limit of an address: it has no effect" 'has no effect: 127\.0\.0\.1:0 is open to this machine alone'
 records "limit of an address: of the network" "${source[@]}" --frames 1 --listen 0.0.0.0:0 --max-clients-per-address 2 && check "limit of an address: it has an effect" bash -c '! grep -q "no effect" stderr'
