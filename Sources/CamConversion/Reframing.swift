@@ -212,7 +212,11 @@ final class PictureScaler {
             self.source = (SourcePlane(memory.luma), SourcePlane(cb), SourcePlane(cr))
         }
         (sourceSize, self.target) = (source, target)
-        box = (2...4).first { source.width == $0 * target.width && source.height == $0 * target.height }
+        // At odd sides half the source's chroma is not as many times the result's.
+        let isEven = target.width % 2 == 0 && target.height % 2 == 0
+        box = (2...4).first {
+            isEven && source.width == $0 * target.width && source.height == $0 * target.height
+        }
         luma = (
             ScalingFilter(from: source.width, to: target.width),
             ScalingFilter(from: source.height, to: target.height)

@@ -22,6 +22,9 @@ final class EncodeStage: @unchecked Sendable {
     private var lastWaits = 0
     private var lastDropped = 0
     private var firstTimestamp: Instant?
+    /// The pictures that tracks with every picture have taken, or would have.
+    private var takenPictures = 0
+    private let hasTrackOfAllPictures: Bool
     private var skippedInARow = 0
     /// The timestamp of the first picture dropped in the current pause.
     private var pauseStart: Instant?
@@ -43,6 +46,7 @@ final class EncodeStage: @unchecked Sendable {
         stop: RecordingStop, control: RecordingControl, motion: MotionWatch? = nil
     ) {
         (self.session, self.tracks) = (session, tracks)
+        hasTrackOfAllPictures = tracks.contains { !$0.hasOwnFrameRate }
         self.limits = limits
         self.frames = frames
         self.ahead = ahead
@@ -106,15 +110,12 @@ final class EncodeStage: @unchecked Sendable {
         track.isOver || !servesOn(track) && hasAllFrames(track)
     }
 
-    /// Whether a track has the requested number of frames. One with a lower frame rate ends with the others.
+    /// Whether a track has the requested number of frames. Beside a track with every picture, one with a lower
+    /// frame rate ends at the same picture, even if the other has failed.
     /// - Parameter more: frames that are about to be encoded.
     private func hasAllFrames(_ track: EncodeTrack, and more: Int = 0) -> Bool {
-        guard track.hasOwnFrameRate, tracks.contains(where: { !$0.hasOwnFrameRate && !$0.isOver }) else {
-            return limits.isReached(byFrames: track.frameNumber + more)
-        }
-        return tracks.allSatisfy {
-            $0.hasOwnFrameRate || $0.isOver || limits.isReached(byFrames: $0.frameNumber + more)
-        }
+        let countsPictures = track.hasOwnFrameRate && hasTrackOfAllPictures
+        return limits.isReached(byFrames: (countsPictures ? takenPictures : track.frameNumber) + more)
     }
 
     /// Whether a track continues for its live outputs when its files have ended.
@@ -140,6 +141,7 @@ final class EncodeStage: @unchecked Sendable {
         }
         let slot = picture.slot
         let verdict = session.encode(picture.buffer, in: slot)
+        if case .taken = verdict { takenPictures += 1 }
         if limits.servesOn {
             for track in tracks where hasAllFrames(track) {
                 track.endFiles(session)

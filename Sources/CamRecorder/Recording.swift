@@ -138,7 +138,9 @@ package final class Recording {
 
     /// Whether the requested number of frames is encoded.
     package func hasAllFrames(of limits: RecordingLimits) -> Bool {
-        encoderCounters.contains { limits.isReached(byFrames: $0[.encoded]) }
+        func isReached(_ track: EncodeTrack) -> Bool { limits.isReached(byFrames: track.counters[.encoded]) }
+        let counting = tracks.filter { !$0.hasOwnFrameRate }
+        return counting.isEmpty ? tracks.allSatisfy(isReached) : counting.contains(where: isReached)
     }
 
     /// Whether every file has ended, and only live outputs continue.

@@ -23,7 +23,13 @@ struct CommandLineWords {
         let joined =
             given.contains(where: ArgumentText.isNegative)
             ? ArgumentText.joiningNegativeNumbers(given, flags: CommandOptions(of: command).flags) : given
-        words = command == RecordCommand.self ? Self.completingListen(joined) : joined
+        words =
+            command == RecordCommand.self ? Self.namingStandardOutput(Self.completingListen(joined)) : joined
+    }
+
+    /// Names standard output by its path where it has properties: `-,size=320x240` would be taken for options.
+    private static func namingStandardOutput(_ words: [String]) -> [String] {
+        words.map { $0.hasPrefix("-,") ? "/dev/stdout\($0.dropFirst())" : $0 }
     }
 
     /// Gives `--listen` its usual value where it stands last or before another option.

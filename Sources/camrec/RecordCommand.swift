@@ -156,7 +156,7 @@ struct RecordCommand: ParsableCommand {
     var withoutFiles: RecordCommand {
         var command = self
         // Live outputs have the files' codec.
-        command.stream.codec = choices.first(where: \.isLive)?.codec
+        command.stream.codec = stream.codec ?? outputs.compactMap(Codec.init(fileName:)).first
         command.arguments = (arguments.isEmpty ? settingsOutputs : arguments).filter {
             OutputName(OutputArgument($0).name).isAddress
         }

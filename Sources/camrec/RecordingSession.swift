@@ -195,11 +195,15 @@ struct RecordingSession {
         return limits
     }
 
+    /// The bounds of the renditions whose rates commands change (see `Recording`).
     private func rateBounds(_ providers: [BackendEncoderProvider]) -> RateBounds {
-        RateBounds(
-            average: providers.compactMap { $0.choice?.details?.rateControl.bitRate }.max(),
-            maximum: command.rate.maxBitrate?.value,
-            highest: providers.compactMap(\.highestBitRate).min())
+        let renditions = command.renditions
+        let following = renditions.indices.filter { !renditions[$0].hasOwnRates }
+        let changed = (following.isEmpty ? [0] : following).map { providers[$0] }
+        return RateBounds(
+            average: changed.compactMap { $0.choice?.details?.rateControl.bitRate }.max(),
+            maximum: following.isEmpty ? renditions[0].maximumBitRate : command.rate.maxBitrate?.value,
+            highest: changed.compactMap(\.highestBitRate).min())
     }
 
     private func hasHungNode(_ providers: [BackendEncoderProvider]) -> Bool {

@@ -96,8 +96,8 @@ extension RecordingResult {
 
     /// Warns about raw streams, whose only timing is the constant rate in their VUI.
     private var rateWarnings: [String] {
-        guard outputs.contains(where: { $0.format == .annexB && $0.written > 0 }),
-            let encoder = encoders.first(where: \.isOffRate), let stated = encoder.statedFramesPerSecond,
+        let raw = outputs.filter { $0.format == .annexB && $0.written > 0 }.map { encoders[$0.encoder] }
+        guard let encoder = raw.first(where: \.isOffRate), let stated = encoder.statedFramesPerSecond,
             let measured = encoder.measuredFramesPerSecond
         else { return [] }
         let remedy =

@@ -1,4 +1,5 @@
 import Bitstream
+import CamNetworking
 import CamPictures
 import CamPlatform
 import Encoder
@@ -60,6 +61,37 @@ import Testing
             limits: RecordingLimits(frames: 30))
         #expect(
             outcome.errors.isEmpty && full.sequences == [0, 5, 10, 15, 20, 25] && small.units.count == 30)
+    }
+
+    @Test("it ends with them in any order, also if the file of all pictures has failed")
+    func failedFrames() throws {
+        full.failures[3] = .diskFull
+        let outcome = try record(
+            100, [provider(), provider(every: .milliseconds(500))],
+            [{ _ in }, { $0.frameRate = FrameRate(2) }],
+            limits: RecordingLimits(frames: 30))
+        #expect(outcome.errors.count == 1 && small.sequences == [0, 5, 10, 15, 20, 25])
+    }
+
+    @Test("with --serve-on, the file of fewer frames ends with the other, and a live output goes on")
+    func servedFrames() throws {
+        let live = ScriptedSink()
+        var slow = RenditionChoice()
+        slow.frameRate = FrameRate(2)
+        let recording = try Recording(
+            from: Capturing(RecordingSource(ScriptedStream([.pictures(60)], isLive: false))),
+            session: CompressionSession([provider(), provider(every: .milliseconds(500))]),
+            to: [
+                OutputPlan(OutputChoice(path: "a.h264", codec: nil), sink: full),
+                OutputPlan(
+                    OutputChoice(path: "b.h264", codec: nil, rendition: slow), rendition: 1, sink: small),
+                OutputPlan(
+                    OutputChoice(
+                        listeningOn: try #require(ListeningAddress("9982")), codec: nil, rendition: slow),
+                    rendition: 1, sink: live),
+            ], limits: RecordingLimits(frames: 20, servesOn: true))
+        #expect(recording.finish().errors.isEmpty)
+        #expect(full.units.count == 20 && small.units.count == 4 && live.units.count == 12)
     }
 
     @Test("where all have rates of their own, each has its number of frames")

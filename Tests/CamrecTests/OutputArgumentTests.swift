@@ -75,6 +75,32 @@ import Testing
         #expect(command.choices.map { command.renditions.firstIndex(of: $0.rendition) } == [0, 1, 2, 0, 1])
     }
 
+    @Test("standard output has properties, too")
+    func standardOutput() throws {
+        let words = CommandLineWords(["--codec", "h264", "-,size=320x240", "a.mkv"])
+        let command = try #require(try RecordCommand.parseAsRoot(words.words) as? RecordCommand)
+        #expect(command.choices.map(\.path) == ["-", "a.mkv"])
+        #expect(command.renditions.map(\.size) == [PictureSize("320x240"), nil])
+        #expect(words.unknownOption.mistake(in: words.words) == nil)
+    }
+
+    @Test("--listen without a value stands for its usual place, before another option and at the end")
+    func bareListen() throws {
+        func places(_ words: String...) throws -> [String] {
+            try RecordCommand.parse(CommandLineWords(words).words).live.listeners.map { "\($0.address)" }
+        }
+        #expect(try places("--listen") == ["127.0.0.1:9982"])
+        #expect(try places("--listen", "--fps", "5", "a.mkv") == ["127.0.0.1:9982"])
+        #expect(try places("--listen", "9983,fps=5", "--listen") == ["127.0.0.1:9983", "127.0.0.1:9982"])
+    }
+
+    @Test("without their files, live outputs keep the codecs that they had")
+    func withoutFiles() throws {
+        let command = try command(
+            "a.h265", "--listen=9982,codec=h264", "--listen=9983", "--serve-on", "--frames=9")
+        #expect(command.withoutFiles.choices.map(\.codec) == [.h264, .hevc])
+    }
+
     @Test("rates of the recording are not those of a rendition with other pictures; a quality is")
     func rates() throws {
         func rates(_ arguments: String...) throws -> [RateControlRequest] {
@@ -83,7 +109,7 @@ import Testing
         let first = try rates(
             "--bitrate=4M", "--max-bitrate=8M", "a.mkv", "b.mkv,size=320x240", "c.mkv,bitrate=1M")
         #expect(first.map(\.bitRate) == [4_000_000, nil, 1_000_000])
-        #expect(first.map(\.maximumBitRate) == [8_000_000, nil, nil])
+        #expect(first.map(\.maximumBitRate) == [8_000_000, nil, 8_000_000])
         let second = try rates(
             "--quality=20", "a.mkv", "b.mkv,size=320x240", "c.mkv,quality=30", "d.mkv,bitrate=1M")
         #expect(second.map(\.quality) == [20, 20, 30, nil])
@@ -96,7 +122,12 @@ import Testing
             (["--every=5s", "a.mkv,fps=2"], "leave out fps="),
             (["--jpeg=gpu", "a.mkv", "b.mkv,size=320x240"], "--jpeg gpu"),
             (["--zero-copy=on", "a.mkv", "b.mkv,size=320x240"], "--zero-copy on"),
-            (["a.mkv,bitrate=2M,max-bitrate=1M"], "is below"), (["a.h264,codec=hevc"], "name for H.264"),
+            (["a.mkv,bitrate=2M,max-bitrate=1M"], "is below"),
+            (["--bitrate=4M", "a.mkv", "b.mkv,max-bitrate=2M"], "is below"),
+            (["--max-bitrate=1M", "a.mkv", "b.mkv,bitrate=2M"], "is below"),
+            (["--rate-control=cqp", "--qp=30", "a.mkv", "b.mkv,bitrate=400k"], "cqp does not use"),
+            (["--rate-control=cbr", "a.mkv", "b.mkv,quality=20"], "cbr does not use"),
+            (["a.h264,codec=hevc"], "name for H.264"),
             (["--listen=9982", "--listen=127.0.0.1:9982"], "is given twice"),
             (["--listen=9982,size=3x3"], "use 2x2"),
             (["--level=1", "a.mkv,size=1920x1080"], "level 1 is too low"),

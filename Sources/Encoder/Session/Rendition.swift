@@ -36,7 +36,7 @@ public final class Rendition {
     private var encoder: (any PictureEncoder)?
     private var policy: KeyframePolicy
     /// Picks the pictures at a rate below the source's.
-    private var picker: (interval: Duration, frames: FramePicker)?
+    private var picker: (interval: Duration, run: Int, frames: FramePicker)?
     private var restarts = RestartLimit()
     private var messages = MessageLimit()
     /// What is not yet delivered.
@@ -260,7 +260,10 @@ extension Rendition {
 
     private func isDue(_ buffer: borrowing PixelBuffer) -> Bool {
         guard let interval = provider.pictureInterval else { return true }
-        if picker?.interval != interval { picker = (interval, FramePicker(every: interval)) }
+        // A camera that was away begins with a picture.
+        if picker?.interval != interval || picker?.run != buffer.run {
+            picker = (interval, buffer.run, FramePicker(every: interval))
+        }
         return picker?.frames.picks(
             frameAt: buffer.timestamp, frameDuration: buffer.format.frameRate.frameDuration) != false
     }

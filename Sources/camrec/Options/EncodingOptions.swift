@@ -87,16 +87,19 @@ struct RateOptions: ParsableArguments {
         return request
     }
 
-    /// The request for a rendition: its own rates, and none that is meant for the recording's own pictures.
-    func request(for rendition: RenditionChoice) -> RateControlRequest {
-        var request = request
-        if rendition.hasOwnRates { (request.bitRate, request.maximumBitRate) = (nil, nil) }
-        guard rendition.bitRate != nil || rendition.maximumBitRate != nil || rendition.quality != nil else {
-            return request
+    /// The request for a rendition: its own rates in place of these, of which none is meant for pictures of its own.
+    func request(for rendition: RenditionChoice) -> RateControlRequest { options(for: rendition).request }
+
+    /// These options as a rendition changes them.
+    func options(for rendition: RenditionChoice) -> RateOptions {
+        var options = self
+        if rendition.hasOwnPictures { (options.bitrate, options.maxBitrate) = (nil, nil) }
+        if rendition.bitRate != nil || rendition.quality != nil {
+            (options.bitrate, options.quality, options.qp) = (nil, rendition.quality, nil)
         }
-        (request.bitRate, request.maximumBitRate) = (rendition.bitRate, rendition.maximumBitRate)
-        (request.quality, request.quantizer) = (rendition.quality, nil)
-        return request
+        if let rate = rendition.bitRate { options.bitrate = BitsPerSecond("\(rate)") }
+        if let rate = rendition.maximumBitRate { options.maxBitrate = BitsPerSecond("\(rate)") }
+        return options
     }
 }
 

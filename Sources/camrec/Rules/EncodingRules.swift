@@ -26,8 +26,11 @@ extension OptionRules {
     /// Renditions are made of decoded pictures, by the processor, and a time lapse has one frame rate.
     static func renditions(_ command: RecordCommand) -> String? {
         let renditions = command.renditions
-        if let own = renditions.first(where: { ($0.maximumBitRate ?? .max) < $0.bitRate ?? 0 }) {
-            return "max-bitrate=\(own.maximumBitRate ?? 0) is below bitrate=\(own.bitRate ?? 0); raise it"
+        for rendition in renditions where rendition.hasOwnRates {
+            // The options are the properties' names, too.
+            if let reason = refusal(of: command.rate.options(for: rendition)) {
+                return "an output's own properties do not fit: \(reason)"
+            }
         }
         if isPassthrough(command), renditions.contains(where: { $0 != RenditionChoice(codec: $0.codec) }) {
             return "--format h264 uses the camera's own H.264, which has one size and one rate; "
@@ -51,8 +54,9 @@ extension OptionRules {
     }
 
     /// A stream has one kind of rate control, with limits that fit it.
-    static func rate(_ command: RecordCommand) -> String? {
-        let rate = command.rate
+    static func rate(_ command: RecordCommand) -> String? { refusal(of: command.rate) }
+
+    private static func refusal(of rate: RateOptions) -> String? {
         if rate.qp != nil, rate.quality != nil || rate.bitrate != nil || rate.maxBitrate != nil {
             return "--qp excludes --quality, --bitrate and --max-bitrate; leave them out"
         }
