@@ -179,11 +179,11 @@ extension Camera {
         func values(_ key: String) -> [String] { settings.entries.filter { $0.key == key }.map(\.value) }
         // Browsers decode raw streams only.
         guard values("stream-format").allSatisfy({ $0 == "raw" }) else { return nil }
-        // A stream of the whole pictures comes before a smaller one.
+        // A stream of the whole pictures comes before a smaller one, and a local socket before a port, which another
+        // program can take.
         let places = values("listen").map(OutputText.init)
-        let addresses = (places.filter(\.properties.isEmpty) + places.filter { !$0.properties.isEmpty })
-            .compactMap { ListeningAddress($0.name) }
-        // A local socket is preferred: another program cannot take its port.
+        let whole = places.filter(\.properties.isEmpty).compactMap { ListeningAddress($0.name) }
+        let addresses = whole.isEmpty ? places.compactMap { ListeningAddress($0.name) } : whole
         let chosen = addresses.first { if case .path = $0 { true } else { false } } ?? addresses.first
         func absolute(_ path: String) -> String {
             path.hasPrefix("/") ? path : "\(stateFolder)/\(path)"

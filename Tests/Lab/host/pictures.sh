@@ -109,7 +109,7 @@ records "renditions: a name that looks like one" "${source[@]}" 'a,size=160x120.
     --report r.json --overwrite 2>/dev/null &
 recorder=$!
 await 20 test -S orders
-check "renditions: live, the whole picture" eval 'timeout 20 "$CAMPLAY" --no-window --once --frames 5 --save seen.h264 tcp://127.0.0.1:9979 && has_properties seen.h264 width=320'
+check "renditions: live, the whole picture" eval 'timeout 20 "$CAMPLAY" --no-window --once --frames 5 --save seen-whole.h264 tcp://127.0.0.1:9979 && has_properties seen-whole.h264 width=320'
 check "renditions: live, the small one" eval 'timeout 20 "$CAMPLAY" --no-window --once --frames 5 --save seen-small.h264 tcp://127.0.0.1:9978 && has_properties seen-small.h264 width=160'
 check "renditions: another rate" "$CAMREC" ctl orders bitrate 500k
 check "renditions: live again" eval 'timeout 20 "$CAMPLAY" --no-window --once --frames 5 tcp://127.0.0.1:9979'
