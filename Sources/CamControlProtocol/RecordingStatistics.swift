@@ -31,7 +31,7 @@ package struct RecordingStatistics: Codable, Sendable {
     /// Whether pictures are encoded, and written to files.
     package enum State: String, Codable, Sendable {
         case recording, paused
-        /// The camera is off, because nobody is watching.
+        /// The camera is off, because there is no viewer.
         case idle
         /// No file can be written: the disk is full.
         case diskFull = "disk full"

@@ -8,7 +8,7 @@ package final class CameraDemand: @unchecked Sendable {
     private static let pictureTime = Duration.seconds(10)
     /// How many watch, by output.
     private var watchers: [Int] = []
-    /// When the camera may be turned off if nobody is watching.
+    /// When the camera may be turned off without a viewer.
     private var end = Instant.distantPast
     private var isCancelled = false
     private var isOff = false
@@ -55,7 +55,7 @@ package final class CameraDemand: @unchecked Sendable {
     /// Whether the camera is wanted now.
     var isWanted: Bool { monitor.withLock { isWantedNow } }
 
-    /// Whether the camera is off, because nobody is watching.
+    /// Whether the camera is off, because there is no viewer.
     package var isCameraOff: Bool { monitor.withLock { isOff } }
 
     /// Waits, while the camera is off, until it is wanted.

@@ -19,7 +19,7 @@ package struct Liveness {
         var encoded = 0
         /// Everything is encoded.
         var isEncoded = false
-        /// The camera is off, because nobody is watching.
+        /// The camera is off, because there is no viewer.
         var isCameraOff = false
     }
 

@@ -153,7 +153,7 @@ package final class Recording {
     /// Whether an output still has something to write.
     package var hasUnwritten: Bool { outputs.contains(where: \.hasUnwritten) }
 
-    /// Whether the camera is off, because nobody is watching.
+    /// Whether the camera is off, because there is no viewer.
     package var isCameraOff: Bool { demand?.isCameraOff == true }
 
     /// Whether the camera is on only while somebody watches.

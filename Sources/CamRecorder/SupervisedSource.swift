@@ -339,7 +339,7 @@ package enum SourceEvent: Sendable, Equatable, CustomStringConvertible {
     case resumed(CaptureError, device: String, after: Duration, suppressed: Int)
     /// The process or the machine stood still, and the source delivers again.
     case stoodStill(Standstill)
-    /// The camera was turned off, because nobody is watching.
+    /// The camera was turned off, because there is no viewer.
     case turnedOff(device: String)
     /// The camera was turned on, because somebody watches.
     case turnedOn(device: String)

@@ -30,13 +30,16 @@ struct OutputArgument {
         for (key, value) in output.properties where complaint == nil { take(key, value) }
         let keys = output.properties.map(\.key)
         if complaint == nil, let twice = keys.first(where: { key in keys.count { $0 == key } > 1 }) {
-            complaint = "'\(text)': \(twice.rawValue) is given twice; leave one out"
+            complaint = "\(twice.rawValue) is given twice\(shownPlace); leave one out"
         }
     }
 
+    /// The name for messages; nothing of an address, which may contain a password.
+    private var shownPlace: String { name.contains { ":@?".contains($0) } ? "" : " of '\(name)'" }
+
     private mutating func take(_ key: OutputText.Key, _ value: String) {
         func refuse(_ requirement: String) {
-            complaint = "'\(key.rawValue)=\(value)' of '\(name)': \(requirement)"
+            complaint = "'\(key.rawValue)=\(value)'\(shownPlace): \(requirement)"
         }
         func read<Value: ExplainedArgument>(_ type: Value.Type) -> Value? {
             let read = Value(argument: value)

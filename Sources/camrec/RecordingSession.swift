@@ -462,7 +462,7 @@ struct RecordingSession {
         if let first = errors.first {
             status = ExitStatus(first)
         } else if result.isEmpty, command.segments.ring == nil, !command.live.onDemand {
-            // A ring writes nothing without a trigger, and nobody may have watched.
+            // A ring writes nothing without a trigger, and there may have been no viewer.
             console.warn("nothing was recorded")
         }
         return status

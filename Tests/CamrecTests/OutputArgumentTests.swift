@@ -53,6 +53,16 @@ import Testing
         #expect(try refusal("a.mkv,\(property)") == complaint)
     }
 
+    @Test(
+        "nothing of an address is repeated: it may contain a password",
+        arguments: ["size=640", "fps=5,fps=6", "quality=99"])
+    func secrets(properties: String) throws {
+        for address in ["rtsp://a:secret@host/cam", "srt://host:1?passphrase=secretsecret", "a:secret@b"] {
+            let complaint = try #require(OutputArgument("\(address),\(properties)").complaint)
+            #expect(!complaint.contains("secret"))
+        }
+    }
+
     private func refusal(_ arguments: String...) throws -> String? {
         do {
             _ = try RecordCommand.parse(arguments)
