@@ -35,7 +35,7 @@ struct OutputArgument {
     }
 
     /// The name for messages; nothing of an address, which may contain a password.
-    private var shownPlace: String { name.contains { ":@?".contains($0) } ? "" : " of '\(name)'" }
+    private var shownPlace: String { name.contains { ":@?".contains($0) } ? "" : " in '\(name)'" }
 
     private mutating func take(_ key: OutputText.Key, _ value: String) {
         func refuse(_ requirement: String) {
