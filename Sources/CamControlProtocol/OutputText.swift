@@ -13,10 +13,11 @@ package struct OutputText: Sendable {
         case keyframeInterval = "keyframe-interval"
     }
 
-    /// Only known keys at the end count: a file may have any name.
+    /// Only known keys at the end count: a file may have any name. Among those of a socket, its mode belongs to its name.
     package init(_ text: String) {
         var parts = text.split(separator: ",", omittingEmptySubsequences: false)
         var properties: [(key: Key, value: String)] = []
+        var mode: Substring?
         while parts.count > 1, let last = parts.last {
             if let property = Self.property(last) {
                 properties.insert(property, at: 0)
@@ -27,11 +28,14 @@ package struct OutputText: Sendable {
                 // `keyframe-interval=50,2s` has a comma of its own.
                 properties.insert((key, "\(value),\(last)"), at: 0)
                 parts.removeLast(2)
+            } else if mode == nil, text.hasPrefix("unix:"), last.hasPrefix("mode=") {
+                mode = last
+                parts.removeLast()
             } else {
                 break
             }
         }
-        name = parts.joined(separator: ",")
+        name = (parts + [mode].compactMap { $0 }).joined(separator: ",")
         self.properties = properties
     }
 

@@ -66,6 +66,9 @@ package struct RecordingMetrics {
     }
 
     private func addOutputs(to metrics: inout PrometheusText) {
+        metrics.addGauge(
+            "camrec_output_encoder", "The encoder of an output, as in the labels of the encoders' metrics.",
+            outputs { $0.encoder })
         metrics.addCounter(
             "camrec_output_written_frames_total", "Coded frames that were written.",
             outputs { $0.written })

@@ -95,6 +95,8 @@ package struct RecordingStatistics: Codable, Sendable {
     package struct Output: Codable, Sendable {
         /// Its name, as on the command line.
         package var output: String
+        /// The place of its encoder among the recording's; nil from an earlier version.
+        package var encoder: Int?
         package var written: Int
         package var keyframes: Int
         package var bytes: Int

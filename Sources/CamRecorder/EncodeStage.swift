@@ -17,6 +17,8 @@ final class EncodeStage: @unchecked Sendable {
     let limits: RecordingLimits
     let control: RecordingControl
     private let motion: MotionWatch?
+    /// Whether each rendition is watched; nil if all are encoded in any case.
+    private let demand: CameraDemand?
     /// The encoder failures, output waits and drops counted up to the last picture.
     private var lastFailures = 0
     private var lastWaits = 0
@@ -40,10 +42,12 @@ final class EncodeStage: @unchecked Sendable {
     /// - Parameters:
     ///   - tracks: one for each of the session's renditions.
     ///   - motion: watches the pictures; nil without motion detection.
+    ///   - demand: which renditions are watched; nil if all are encoded in any case.
     init(
         _ session: CompressionSession, tracks: [EncodeTrack], limits: RecordingLimits,
         frames: BoundedQueue<PixelBuffer>, ahead: ConversionAhead, counters: Counters<CaptureCounter>,
-        stop: RecordingStop, control: RecordingControl, motion: MotionWatch? = nil
+        stop: RecordingStop, control: RecordingControl, motion: MotionWatch? = nil,
+        demand: CameraDemand? = nil
     ) {
         (self.session, self.tracks) = (session, tracks)
         hasTrackOfAllPictures = tracks.contains { !$0.hasOwnFrameRate }
@@ -54,6 +58,7 @@ final class EncodeStage: @unchecked Sendable {
         self.stop = stop
         self.control = control
         self.motion = motion
+        self.demand = demand
         session.onConversion = { [unowned self] picture in beginEncoding(picture) }
         control.publishRateChanges(session.rateChanges)
     }
@@ -136,7 +141,11 @@ final class EncodeStage: @unchecked Sendable {
         let wantsKeyframe = follow(picture.buffer)
         for track in tracks {
             if wantsKeyframe { track.rendition.requestKeyframe() }
-            track.rendition.wantsPicture = !isComplete(track)
+            if let demand {
+                let isWanted = demand.isWanted(rendition: track.rendition.index)
+                track.rest(!isWanted, at: picture.buffer.timestamp, session)
+            }
+            track.rendition.wantsPicture = !isComplete(track) && !track.isResting
             if track.rendition.wantsPicture { track.beginPicture(at: picture.buffer.timestamp) }
         }
         let slot = picture.slot
@@ -149,6 +158,8 @@ final class EncodeStage: @unchecked Sendable {
         }
         switch verdict {
         case .taken: skippedInARow = 0
+        // Nobody wanted it: a snapshot turned the camera on.
+        case .unused where tracks.allSatisfy(\.isResting): break
         case .unused: skip(nil)
         case .damaged(let error):
             counters.add(to: .corrupt)
@@ -164,7 +175,7 @@ final class EncodeStage: @unchecked Sendable {
     private func beginEncoding(_ picture: borrowing PixelBuffer) {
         if let motion, let thumbnail = session.thumbnail { motion.take(thumbnail, of: picture) }
         ahead.offer { number, slots in
-            session.addSlots(number, to: &slots) { !isLast(tracks[$0.index]) }
+            session.addSlots(number, to: &slots) { $0.wantsPicture && !isLast(tracks[$0.index]) }
         }
     }
 

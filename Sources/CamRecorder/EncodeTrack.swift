@@ -42,6 +42,8 @@ final class EncodeTrack {
     private var segments: SegmentSchedule?
     /// Finds the cuts in what the encoder returns, as the writers do.
     private var cuts: SegmentSchedule?
+    /// The first picture of a rest, while nobody watches the rendition; nil while it is encoded.
+    private var restStart: Instant?
     private var isCutDue = false
     private var endsAtCut = false
     /// Whether the files have ended and only live outputs continue.
@@ -81,8 +83,28 @@ final class EncodeTrack {
         return count
     }
 
+    /// Begins a rest with this picture, or ends it with a keyframe.
+    func rest(_ mustRest: Bool, at timestamp: Instant, _ session: CompressionSession) {
+        switch restStart {
+        case nil where mustRest:
+            // What the encoder holds back belongs to those who have just left.
+            session.returnHeldBack(of: rendition)
+            restStart = timestamp
+        case let start? where !mustRest:
+            restStart = nil
+            skipTime(timestamp - start)
+            rendition.requestKeyframe()
+        default: break
+        }
+    }
+
+    /// Whether the rendition rests because nobody watches it.
+    var isResting: Bool { restStart != nil }
+
     /// Records a pause.
     func skipTime(_ duration: Duration) {
+        // A rest includes it.
+        guard !isResting else { return }
         // Skipped pictures add no playing time to a time lapse.
         if frameNumber > 0, rendition.stream.playbackRate == nil { pausedTime += duration }
     }

@@ -95,7 +95,8 @@ package final class Recording {
         self.motion = motionWatch?.log
         encode = EncodeStage(
             session, tracks: tracks, limits: limits, frames: frames, ahead: ahead,
-            counters: capturing.counters, stop: capturing.stop, control: control, motion: motionWatch)
+            counters: capturing.counters, stop: capturing.stop, control: control, motion: motionWatch,
+            demand: capturing.demand)
         try start(limits.sourceDuration, ahead, report)
     }
 

@@ -28,7 +28,7 @@ struct OutputOpener {
         var plans: [OutputPlan] = []
         for choice in choices {
             guard let index = renditions.firstIndex(of: choice.rendition) else { continue }
-            let sink = try open(choice, providers[index])
+            let sink = try open(choice, providers[index], rendition: index)
             try refuseSharing(sink, plans, report)
             plans.append(
                 OutputPlan(choice, rendition: index, sink: sink, ring: choice.isFile ? ring : nil))
@@ -37,10 +37,12 @@ struct OutputOpener {
     }
 
     private func open(
-        _ choice: OutputChoice, _ provider: BackendEncoderProvider
+        _ choice: OutputChoice, _ provider: BackendEncoderProvider, rendition: Int
     ) throws(OutputError) -> any AccessUnitSink {
         switch choice.form {
-        case .live(let form): try live.open(choice, form, provider, stream(of: provider, for: choice))
+        case .live(let form):
+            try live.open(
+                choice, form, provider, stream(of: provider, for: choice), rendition: rendition)
         case .annexB, .container, .timestamps: try files.open(choice, stream(of: provider, for: choice))
         }
     }

@@ -15,8 +15,10 @@ struct Camweb: ParsableCommand {
         discussion: """
             Without a CAMERA, camweb shows this machine's services camrec@NAME: those whose settings, \
             /etc/camrec/NAME.conf, have a listen. CAMERA is where camrec --listen offers a stream: tcp://HOST:PORT or \
-            unix:PATH, perhaps after NAME=. With ,control=PATH after it, the recorder's --control-socket, the page shows \
-            the recording's figures and the camera's controls, and new viewers need not wait for a keyframe. Open \
+            unix:PATH, perhaps after NAME=. With ,small=ADDRESS after it, a stream of smaller pictures, several cameras are \
+            shown with those until one is enlarged. With ,control=PATH at the end, the recorder's --control-socket, the \
+            page shows the recording's figures and the camera's controls, and new viewers need not wait for a keyframe. \
+            Open \
             http://127.0.0.1:8080 in a browser on this machine; from another one, use a tunnel: \
             ssh -L 8080:127.0.0.1:8080 HOST. camweb listens beyond the loopback interface only with --password-file, and \
             behind a reverse proxy that has TLS.
@@ -35,7 +37,8 @@ struct Camweb: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "tcp://HOST:PORT or unix:PATH, perhaps after NAME= and before ,control=PATH.", valueName: "CAMERA"
+            "tcp://HOST:PORT or unix:PATH, perhaps after NAME= and before ,small=ADDRESS and ,control=PATH.",
+            valueName: "CAMERA"
         ),
         transform: CameraArgument.read)
     var cameras: [CameraArgument] = []
@@ -299,11 +302,12 @@ extension Camweb {
 
 // MARK: Arguments
 
-/// `tcp://127.0.0.1:9982`, `door=unix:/run/camrec/door/live,control=/run/camrec/door/control`
+/// `tcp://127.0.0.1:9982`, `door=unix:/run/door/live,small=unix:/run/door/small,control=/run/door/control`
 struct CameraArgument: ExplainedArgument {
     static let requirement =
-        "expected tcp://HOST:PORT or unix:PATH without ,mode=, perhaps with a name, as in door=tcp://127.0.0.1:9982, and with "
-        + "the recorder's control socket, as in tcp://127.0.0.1:9982,control=/run/door"
+        "expected tcp://HOST:PORT or unix:PATH without ,mode=, perhaps with a name, as in door=tcp://127.0.0.1:9982, a "
+        + "smaller stream and the recorder's control socket, as in "
+        + "tcp://127.0.0.1:9982,small=tcp://127.0.0.1:9983,control=/run/door"
 
     let camera: Camera
 

@@ -10,7 +10,7 @@ struct RecordingMetricsTests {
         "droppedByUs":3,"paused":4,"encoded":[80,79],"droppedByEncoder":[0,1],"encoderRestarts":[0,2],"restarts":5,
         "outputs":[{"output":"a \"b\" \\ c.mkv","written":70,"keyframes":3,"bytes":1234,"lost":7,"folder":"/videos",
         "latency":{"bounds":[0.001,0.5],"counts":[60,8,2],"sum":1.25}},
-        {"output":"tcp://door:9982","written":5,"keyframes":1,"bytes":99,"lost":0,"receivers":2,"connections":9}],"receivers":[]}}
+        {"output":"tcp://door:9982","encoder":1,"written":5,"keyframes":1,"bytes":99,"lost":0,"receivers":2,"connections":9}],"receivers":[]}}
         """#
 
     private func lines(recording: String = "cam", freeBytes: Int? = 4096) throws -> [String] {
@@ -47,6 +47,7 @@ struct RecordingMetricsTests {
             #"camrec_encoded_frames_total{recording="cam",encoder="1"} 79"#,
             #"camrec_encoder_lost_frames_total{recording="cam",encoder="1"} 1"#,
             #"camrec_encoder_restarts_total{recording="cam",encoder="1"} 2"#,
+            #"camrec_output_encoder{recording="cam",output="tcp://door:9982"} 1"#,
             #"camrec_output_written_frames_total{recording="cam",output="tcp://door:9982"} 5"#,
             #"camrec_output_keyframes_total{recording="cam",output="tcp://door:9982"} 1"#,
             #"camrec_output_bytes_total{recording="cam",output="tcp://door:9982"} 99"#,

@@ -1,5 +1,7 @@
 import CamPlatform
+import Bitstream
 import Capture
+import Encoder
 import TestSupport
 import Testing
 
@@ -11,7 +13,7 @@ import Testing
     func linger() {
         let (brief, long) = (CameraDemand(linger: .zero), CameraDemand(linger: .seconds(1000)))
         for demand in [brief, long] {
-            let count = demand.makeCounter()
+            let count = demand.makeCounter(of: 0)
             #expect(!demand.isWanted)
             count(2)
             count(1)
@@ -24,13 +26,29 @@ import Testing
     @Test("is wanted as long as any output has a viewer")
     func severalOutputs() {
         let demand = CameraDemand(linger: .zero)
-        let (first, second) = (demand.makeCounter(), demand.makeCounter())
+        let (first, second) = (demand.makeCounter(of: 0), demand.makeCounter(of: 0))
         first(1)
         second(1)
         second(0)
         #expect(demand.isWanted)
         first(0)
         #expect(!demand.isWanted)
+    }
+
+    @Test("a rendition is wanted while somebody watches one of its outputs, and for a while afterwards")
+    func renditions() {
+        let (brief, long) = (CameraDemand(linger: .zero), CameraDemand(linger: .seconds(1000)))
+        for demand in [brief, long] {
+            let counts = [0, 1, 1].map { demand.makeCounter(of: $0) }
+            counts[2](1)
+            #expect(!demand.isWanted(rendition: 0) && demand.isWanted(rendition: 1))
+            counts[1](0)
+            #expect(demand.isWanted(rendition: 1))
+            counts[0](1)
+            counts[2](0)
+            #expect(demand.isWanted(rendition: 0))
+        }
+        #expect(!brief.isWanted(rendition: 1) && long.isWanted(rendition: 1))
     }
 
     @Test("a picture alone turns it on, too")
@@ -69,11 +87,11 @@ import Testing
             from: Capturing(source),
             session: try RecordingTests.session(ScriptedEncoder(), keyframeInterval: .frames(100)),
             to: [OutputPlan(sink)], limits: RecordingLimits())
-        let watchers = demand.makeCounter()
+        let watchers = demand.makeCounter(of: 0)
         try #require(eventually { recording.isCameraOff })
         #expect(closed.isReleased && first.startCount == 0)
         watchers(1)
-        try #require(eventually { recording.counters[.captured] == 3 })
+        try #require(eventually { recording.encoderCounters[0][.encoded] == 3 })
         #expect(!recording.isCameraOff)
         watchers(0)
         hasLeft.open()
@@ -82,12 +100,52 @@ import Testing
         watchers(1)
         let outcome = recording.finish()
         #expect(outcome.errors.isEmpty)
-        #expect(sink.units.count == 6)
-        #expect(sink.units.map(\.isIDR) == [true, false, false, false, true, false])
+        // The picture that was captured when the viewer had left is for nobody.
+        #expect(sink.units.map(\.isIDR) == [true, false, false, true, false])
+        #expect(recording.encoderCounters[0][.unused] == 1)
         #expect(recording.counters[.turnedOn] == 2 && recording.counters[.sourceRestarts] == 0)
         #expect(recording.counters[.millisecondsLost] == 0 && recording.counters[.outages] == 0)
         let (off, on) = (SourceEvent.turnedOff(device: "scripted"), SourceEvent.turnedOn(device: "scripted"))
         #expect(events.value == [off, on, off, on])
+    }
+
+    @Test("an encoder rests while nobody watches its rendition, and goes on with a keyframe")
+    func rest() throws {
+        let (demand, gates) = (CameraDemand(linger: .zero), [Gate(), Gate(), Gate()])
+        let stream = try ScriptedStream(
+            [
+                .pictures(3), .wait(gates[0]), .pictures(2), .wait(gates[1]), .pictures(4), .wait(gates[2]),
+                .picture,
+            ], isLive: false)
+        var source = RecordingSource(
+            stream, reopen: { (_) throws(CaptureError) in throw .init(.lost, device: "") })
+        source.demand = demand
+        let (whole, small) = (ScriptedSink(), ScriptedSink())
+        let providers = try [Codec.h264, .hevc].map {
+            try ScriptedProvider([ScriptedEncoder()], codec: $0, keyframeInterval: .frames(100))
+        }
+        let watch = (demand.makeCounter(of: 0), demand.makeCounter(of: 1))
+        watch.0(1)
+        let recording = try Recording(
+            from: Capturing(source), session: try CompressionSession(providers),
+            to: [OutputPlan(whole), OutputPlan(small, .hevc)], limits: RecordingLimits())
+        func encoded(_ counts: Int...) -> Bool {
+            recording.encoderCounters.map { $0[.encoded] } == counts
+        }
+        try #require(eventually { encoded(3, 0) })
+        watch.1(1)
+        gates[0].open()
+        try #require(eventually { encoded(5, 2) })
+        watch.0(0)
+        gates[1].open()
+        try #require(eventually { encoded(5, 6) })
+        watch.0(1)
+        gates[2].open()
+        #expect(recording.finish().errors.isEmpty)
+        #expect(whole.units.indices.filter { whole.units[$0].isIDR } == [0, 5])
+        #expect(small.units.indices.filter { small.units[$0].isIDR } == [0])
+        #expect(whole.units.count == 6 && small.units.count == 7)
+        #expect(recording.encoderCounters.map { $0[.unused] } == [4, 3])
     }
 
     @Test("a recording that nobody ever watches ends when it is asked to")
@@ -122,7 +180,7 @@ import Testing
             from: Capturing(source), session: try RecordingTests.session(ScriptedEncoder()),
             to: [OutputPlan(sink)], limits: RecordingLimits())
         try #require(eventually { recording.isCameraOff })
-        demand.makeCounter()(1)
+        demand.makeCounter(of: 0)(1)
         #expect(recording.finish().errors.isEmpty && sink.units.count == 2)
     }
 }

@@ -38,6 +38,33 @@ struct CameraFeedTests {
         for channel in [recorder, control] { channel.close(promise: nil) }
     }
 
+    @Test("the smaller stream has an address of its own, which cameras without one lack")
+    func small() async throws {
+        let whole = try await RecorderDouble.listen(
+            at: folder.path("live"), EncodedStream(.hevc, frames: 3).bytes, pause: .hours(1))
+        let small = try await RecorderDouble.listen(
+            at: folder.path("small"), EncodedStream(.h264, frames: 3).bytes, pause: .hours(1))
+        let cameras = [
+            "door=unix:\(folder.path("live")),small=unix:\(folder.path("small"))",
+            "gate=unix:\(folder.path("live"))",
+        ]
+        let server = try RunningServer(.given(try cameras.map { try #require(Camera($0)) }))
+        for (name, codec) in [("door", "hev1"), ("door/small", "avc1"), ("gate", "hev1")] {
+            let viewer = try await ClientDouble.connect(
+                to: server.port, ClientDouble.watch(name, server.port))
+            #expect(eventually { viewer.counts.text.contains(#""codec":"\#(codec)"#) }, "\(name)")
+        }
+        let none = try await ClientDouble.connect(
+            to: server.port, ClientDouble.watch("gate/small", server.port))
+        #expect(eventually { none.counts.text.contains("404") })
+        let list = try await ClientDouble.connect(
+            to: server.port, "GET /cameras.json HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        #expect(eventually { list.counts.isClosed.load(ordering: .relaxed) })
+        #expect(list.counts.text.contains(#""name":"door","recorder":false,"recordings":false,"small":true"#))
+        #expect(list.counts.text.contains(#""name":"gate","recorder":false,"recordings":false,"small":false"#))
+        for channel in [whole, small] { channel.close(promise: nil) }
+    }
+
     @Test("viewers of a camera whose settings change are disconnected, and find it again")
     func changed() async throws {
         let stream = try EncodedStream(frames: 3)

@@ -35,9 +35,21 @@ struct CameraTests {
         #expect(Camera("tcp://1")?.control == nil)
     }
 
+    @Test("the address of a smaller stream, before the control socket")
+    func small() throws {
+        let door = try #require(Camera("door=tcp://1,small=unix:/run/small,control=/run/control"))
+        #expect("\(door.address)" == "tcp://127.0.0.1:1")
+        #expect(door.smallAddress.map { "\($0)" } == "unix:/run/small")
+        #expect(door.control == "/run/control")
+        #expect(try #require(Camera("tcp://1,small=tcp://2")).name == "127.0.0.1:1")
+        #expect(try #require(Camera("tcp://1")).smallAddress == nil)
+    }
+
     @Test(
         "anything else is refused",
         arguments: [
+            "tcp://1,small=", "tcp://1,small=2", "small=", "tcp://1,small=tcp://2,small=tcp://3",
+            "tcp://1,small=unix:/a,mode=660", ",small=tcp://1", "tcp://1,Small=tcp://2",
             "", "door", ".=tcp://1", "..=tcp://1", "unix:/run/door/live,mode=660", "unix:/a,ctrl=/b",
             "unix:/a,control-socket=/b",
             "a=unix:/a,controls=/b", "tcp://",

@@ -21,7 +21,10 @@ import Testing
         #expect(argument.rendition == expected)
         #expect(OutputArgument("a.ts,keyframe-interval=2s,quality=20").rendition.quality == 20)
         #expect(OutputArgument("9983,size=320x240").name == "9983")
-        #expect(OutputArgument("unix:/run/x,mode=660,fps=1").name == "unix:/run/x,mode=660")
+        for text in ["unix:/run/x,mode=660,fps=1", "unix:/run/x,fps=1,mode=660"] {
+            let place = OutputArgument(text)
+            #expect(place.name == "unix:/run/x,mode=660" && place.rendition.frameRate == FrameRate("1"))
+        }
         #expect(OutputArgument("rtsp://host/sub,size=320x240").name == "rtsp://host/sub")
     }
 

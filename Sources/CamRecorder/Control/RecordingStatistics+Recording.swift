@@ -56,6 +56,7 @@ extension RecordingStatistics.Output {
                 RecordingStatistics.Outage(
                     condition: outage.error.condition, since: outage.since.iso8601, error: "\(outage.error)")
             })
+        encoder = output.rendition
         limits = RecordingStatistics.Limits(output.retention)
     }
 }

@@ -3,13 +3,15 @@ import CamNetworking
 import CamPlatform
 import Glibc
 
-/// A camera to show: its name on the page and in addresses, the address of its stream, and the control socket
-/// of its recorder.
+/// A camera to show: its name on the page and in addresses, the addresses of its streams, and the control
+/// socket of its recorder.
 package struct Camera: Hashable, Sendable {
     /// The name on the page; unique among the cameras of a server.
     package let name: String
     /// The address of its live stream.
     package let address: CameraAddress
+    /// The address of a stream of smaller pictures, for a page of many cameras; nil if there is none.
+    package var smallAddress: CameraAddress?
     /// The path of the recorder's control socket; nil if the recorder has none.
     package let control: String?
     /// The place of its recordings; nil if unknown.
@@ -17,6 +19,7 @@ package struct Camera: Hashable, Sendable {
 
     private static let longestName = 100
     private static let controlKey = ",control="
+    private static let smallKey = ",small="
 
     /// Nil for a name that is empty or too long, or that has control characters or a slash. Also nil for `.` and `..`,
     /// which browsers remove from addresses.
@@ -28,15 +31,14 @@ package struct Camera: Hashable, Sendable {
         (self.name, self.address, self.control) = (name, address, control)
     }
 
-    /// Reads `[NAME=]ADDRESS[,control=PATH]`. Without a name, the address gives it: `127.0.0.1:9982`, and `door` for
-    /// `unix:/run/camrec/door/live`. Nil for anything else.
+    /// Reads `[NAME=]ADDRESS[,small=ADDRESS][,control=PATH]`. Without a name, the address gives it: `127.0.0.1:9982`, and
+    /// `door` for `unix:/run/camrec/door/live`. Nil for anything else.
     package init?(_ text: String) {
-        let parts = text.split(separator: Self.controlKey, maxSplits: 1, omittingEmptySubsequences: false)
-        let control = parts.count == 2 ? String(parts[1]) : nil
+        let (streams, control) = Self.split(text, before: Self.controlKey)
         if let control {
             guard !control.isEmpty, (try? PathListener.refuseUnusable(control)) != nil else { return nil }
         }
-        let place = String(parts.first ?? "")
+        let (place, small) = Self.split(streams, before: Self.smallKey)
         if let address = Self.address(place) {
             self.init(name: address.usualName, address: address, control: control)
         } else if let equals = place.firstIndex(of: "="),
@@ -46,6 +48,28 @@ package struct Camera: Hashable, Sendable {
         } else {
             return nil
         }
+        if let small {
+            guard let address = Self.address(small) else { return nil }
+            smallAddress = address
+        }
+    }
+
+    /// The text before the first `key`, and what follows it.
+    private static func split(_ text: String, before key: String) -> (String, String?) {
+        let parts = text.split(separator: key, maxSplits: 1, omittingEmptySubsequences: false)
+        return (String(parts.first ?? ""), parts.count == 2 ? String(parts[1]) : nil)
+    }
+
+    /// The camera of the small stream alone; nil if there is none.
+    var small: Camera? {
+        smallAddress.map { Camera(unchecked: name + Self.smallEnding, address: $0, control: control) }
+    }
+
+    /// After a camera's name, in the address of its small stream. No name contains a slash.
+    static let smallEnding = "/small"
+
+    private init(unchecked name: String, address: CameraAddress, control: String?) {
+        (self.name, self.address, self.control) = (name, address, control)
     }
 
     /// Refuses other options, such as `,mode=660` of a recorder or a mistyped one: they would become part of
@@ -179,24 +203,35 @@ extension Camera {
         func values(_ key: String) -> [String] { settings.entries.filter { $0.key == key }.map(\.value) }
         // Browsers decode raw streams only.
         guard values("stream-format").allSatisfy({ $0 == "raw" }) else { return nil }
-        // A stream of the whole pictures comes before a smaller one, and a local socket before a port, which another
-        // program can take.
-        let places = values("listen").map(OutputText.init)
-        let whole = places.filter(\.properties.isEmpty).compactMap { ListeningAddress($0.name) }
-        let addresses = whole.isEmpty ? places.compactMap { ListeningAddress($0.name) } : whole
-        let chosen = addresses.first { if case .path = $0 { true } else { false } } ?? addresses.first
         func absolute(_ path: String) -> String {
             path.hasPrefix("/") ? path : "\(stateFolder)/\(path)"
         }
+        func preferred(_ places: [OutputText]) -> CameraAddress? {
+            CameraAddress(preferredAmong: places.compactMap { ListeningAddress($0.name) }, absolute)
+        }
         let control = values("control-socket").last.flatMap { SocketFile($0) }.map { absolute($0.path) }
-        switch chosen {
-        case .path(let path, _): self.init(name: name, address: .path(absolute(path)), control: control)
+        // A stream of the whole pictures comes before others.
+        let places = values("listen").map(OutputText.init)
+        let whole = preferred(places.filter(\.properties.isEmpty))
+        guard let address = whole ?? preferred(places) else { return nil }
+        self.init(name: name, address: address, control: control)
+        let small = preferred(places.filter { $0.properties.contains { $0.key == .size } })
+        smallAddress = small == address ? nil : small
+        recordings = RecordingsPlace(settings, stateFolder: stateFolder)
+    }
+}
+
+extension CameraAddress {
+    /// Chooses among the places where a recorder listens: a local socket comes before a port, which another program
+    /// can take. Nil if none can be connected to.
+    /// - Parameter absolute: returns the absolute form of a path.
+    fileprivate init?(preferredAmong places: [ListeningAddress], _ absolute: (String) -> String) {
+        switch places.first(where: { if case .path = $0 { true } else { false } }) ?? places.first {
+        case .path(let path, _): self = .path(absolute(path))
         case .tcp(let address) where address.port != 0:
-            let reachable = SocketAddress(host: address.reachableHost, port: address.port)
-            self.init(name: name, address: .tcp(reachable), control: control)
+            self = .tcp(SocketAddress(host: address.reachableHost, port: address.port))
         case .tcp, nil: return nil
         }
-        recordings = RecordingsPlace(settings, stateFolder: stateFolder)
     }
 }
 

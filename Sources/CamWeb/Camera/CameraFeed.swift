@@ -10,6 +10,8 @@ final class CameraFeed: Sendable {
     let recordings: RecordingCatalog?
     /// Sends commands to its recorder; nil if the recorder has no control socket.
     let recorder: RecorderLink?
+    /// The stream of its smaller pictures; nil if there is none.
+    let small: CameraFeed?
     private let mailbox = FeedMailbox()
     private let demand: ViewerDemand
     private let audience: NIOLoopBoundBox<Audience>
@@ -65,6 +67,9 @@ final class CameraFeed: Sendable {
         self.camera = camera
         recordings = camera.recordings.map { catalogs[$0] }
         recorder = camera.control.map { RecorderLink($0, on: eventLoop) }
+        small = try camera.small.map { (small) throws(NetworkError) in
+            try CameraFeed(small, on: eventLoop, cancellation: cancellation, report: report)
+        }
         self.report = report
         demand = try ViewerDemand(linger: Self.linger)
         audience = .makeBoxSendingValue(Audience(newest: eventLoop.now), eventLoop: eventLoop)
@@ -80,14 +85,15 @@ final class CameraFeed: Sendable {
 
     deinit { demand.stop() }
 
-    /// The number of viewers. Call it on the event loop.
-    var viewerCount: Int { audience.value.viewers.count }
+    /// The number of viewers, of the small stream as well. Call it on the event loop.
+    var viewerCount: Int { audience.value.viewers.count + (small?.viewerCount ?? 0) }
 
     private var now: NIODeadline { audience.eventLoop.now }
 
     /// Ends the stream for good: the camera is gone or has other settings. Viewers are disconnected; the page then
     /// finds what has taken the camera's place. Call it on the event loop.
     func end() {
+        small?.end()
         demand.stop()
         audience.value.status = .unavailable("this camera is gone; its recorder no longer offers a stream")
         audience.value.isPaused = false

@@ -69,8 +69,8 @@ function show(cameras) {
 }
 
 // What a tile is made from.
-function keyOf({ name, recordings, recorder }) {
-  return JSON.stringify([name, recordings, recorder, canChange, seesDetails]);
+function keyOf({ name, recordings, recorder, small }) {
+  return JSON.stringify([name, recordings, recorder, small, canChange, seesDetails]);
 }
 
 function describe(count) {
@@ -79,8 +79,8 @@ function describe(count) {
 }
 
 function makeTile(camera) {
-  const { name, recordings, recorder } = camera;
-  const tile = new Tile(name, { recordings, recorder, canChange, seesDetails }, {
+  const { name, recordings, recorder, small } = camera;
+  const tile = new Tile(name, { recordings, recorder, small, canChange, seesDetails }, {
     opened: () => enlarge(tile),
     closed: () => enlarge(null),
     filled: () => fillScreen(tile),
@@ -134,7 +134,11 @@ function go({ camera, time, storage }) {
 // Only what can be seen is fetched and decoded.
 function watchVisible() {
   const large = tiles.find((tile) => tile.isLarge);
-  for (const tile of tiles) tile.isWatched = !document.hidden && !storage.isOpen && (!large || tile === large);
+  for (const tile of tiles) {
+    const isWatched = !document.hidden && !storage.isOpen && (!large || tile === large);
+    if (isWatched) tile.isInGrid = !large && tiles.length > 1;
+    tile.isWatched = isWatched;
+  }
 }
 
 document.addEventListener("visibilitychange", watchVisible);

@@ -21,6 +21,7 @@ const enoughPictures = 100;
 
 export class LiveStream {
   #name;
+  #size = "";
   #listener;
   #socket = null;
   #timer = null;
@@ -47,13 +48,24 @@ export class LiveStream {
     if (!ways.some(({ Decoder }) => Decoder.isSupported)) {
       return this.#sayUnable("this browser has neither WebCodecs nor Media Source Extensions; update it");
     }
-    const address = new URL(`live/${encodeURIComponent(this.#name)}${this.#way?.ending ?? ""}`, location.href);
+    const path = `live/${encodeURIComponent(this.#name)}${this.#size}${this.#way?.ending ?? ""}`;
+    const address = new URL(path, location.href);
     address.protocol = address.protocol.replace("http", "ws");
     const socket = new WebSocket(address);
     socket.binaryType = "arraybuffer";
     socket.onmessage = (event) => this.#take(event.data);
     socket.onclose = () => this.#retry(socket);
     this.#socket = socket;
+  }
+
+  // Whether the stream is that of the camera's smaller pictures. The last picture stays until the next one comes.
+  set isSmall(isSmall) {
+    const size = isSmall ? "/small" : "";
+    if (size === this.#size) return;
+    this.#size = size;
+    const isOpen = this.#socket !== null || this.#timer !== null;
+    this.close();
+    if (isOpen) this.open();
   }
 
   close() {

@@ -25,12 +25,15 @@ export class Tile {
   #recorder = null;
   #live;
   #isWatched = false;
+  #hasSmall;
 
   // recordings, recorder: whether there may be recordings, and a recorder to ask
+  // small: whether there is a stream of smaller pictures
   // canChange, seesDetails: whether the page may change something, and say causes and figures
   // listener: opened(), closed(), filled(), moved(time or null)
-  constructor(name, { recordings, recorder, canChange, seesDetails }, listener) {
+  constructor(name, { recordings, recorder, small, canChange, seesDetails }, listener) {
     this.name = name;
+    this.#hasSmall = small;
     this.#live = new LiveState(seesDetails);
     this.#listener = listener;
     this.#message = make("p", { className: "message" });
@@ -57,6 +60,11 @@ export class Tile {
     this.isLarge = false;
     this.#live.open(performance.now());
     this.#show();
+  }
+
+  // Whether it is one of several cameras, and smaller pictures suffice.
+  set isInGrid(isInGrid) {
+    this.#player.isSmall = isInGrid && this.#hasSmall;
   }
 
   // Watches the camera or stops.

@@ -46,6 +46,13 @@ final class CameraList: Sendable {
     /// The feed of a camera. Call it on the event loop, like all members of this class.
     subscript(name: String) -> CameraFeed? { contents.value.feeds.first { $0.camera.name == name } }
 
+    /// The feed of the stream that `door`, or `door/small`, names.
+    func stream(named name: String) -> CameraFeed? {
+        if let feed = self[name] { return feed }
+        guard name.hasSuffix(Camera.smallEnding) else { return nil }
+        return self[String(name.dropLast(Camera.smallEnding.count))]?.small
+    }
+
     /// The feeds of all cameras, in the order of the page.
     var feeds: [CameraFeed] { contents.value.feeds }
 
@@ -56,6 +63,8 @@ final class CameraList: Sendable {
         let recordings: Bool
         /// Whether its recorder has a control socket.
         let recorder: Bool
+        /// Whether it has a stream of smaller pictures.
+        let small: Bool
     }
 
     /// The list for the page.
@@ -124,7 +133,8 @@ final class CameraList: Sendable {
         contents.value.json = JSON.text(
             of: contents.value.feeds.map {
                 Entry(
-                    name: $0.camera.name, recordings: $0.recordings != nil, recorder: $0.recorder != nil)
+                    name: $0.camera.name, recordings: $0.recordings != nil, recorder: $0.recorder != nil,
+                    small: $0.small != nil)
             })
     }
 

@@ -25,7 +25,7 @@ struct RequestRouter: Sendable {
             access != .none, case .live(let name)? = route(of: head)
         else { return nil }
         let seesDetails = access.rights.seesDetails
-        if let feed = cameras[name] { return WebSocketViewer(feed, .messages, seesDetails: seesDetails) }
+        if let feed = cameras.stream(named: name) { return WebSocketViewer(feed, .messages, seesDetails: seesDetails) }
         guard let (feed, form) = container(called: name), form == .mp4 else { return nil }
         return WebSocketViewer(feed, .fragments, seesDetails: seesDetails)
     }
@@ -114,7 +114,7 @@ struct RequestRouter: Sendable {
             case .cameras:
                 return .later(cameraList(for: access, authority: authority))
             case .live(let name):
-                guard cameras[name] == nil else { throw Refusal.needsWebSocket }
+                guard cameras.stream(named: name) == nil else { throw Refusal.needsWebSocket }
                 if let name = pictured(name) {
                     return .later(
                         try recorder(of: name, access.rights, authority: authority).answer(.snapshot))
@@ -201,10 +201,10 @@ struct RequestRouter: Sendable {
 
     private static let pictureEnding = ".jpg"
 
-    /// The stream that `door.mp4` or `door.ts` names.
+    /// The stream that `door.mp4`, `door.ts` or `door/small.mp4` names.
     private func container(called name: String) -> (CameraFeed, LiveForm)? {
         guard let format = ContainerFormat(path: name), let form = LiveForm(format),
-            let feed = cameras[String(name.dropLast(format.rawValue.count + 1))]
+            let feed = cameras.stream(named: String(name.dropLast(format.rawValue.count + 1)))
         else { return nil }
         return (feed, form)
     }

@@ -5,7 +5,7 @@ enum Route: Hashable {
     case page(PageFile)
     /// The list of cameras as JSON.
     case cameras
-    /// A camera's live stream over a WebSocket.
+    /// A camera's live stream, or its newest picture.
     case live(camera: String)
     /// The page with the form for user and password, and the target of the form.
     case login

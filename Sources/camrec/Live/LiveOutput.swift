@@ -18,9 +18,10 @@ struct LiveOutput {
     let descriptorEnd: Int
 
     /// Opens the sink of a choice that is live.
+    /// - Parameter rendition: the place of its rendition among the recording's.
     func open(
         _ choice: OutputChoice, _ form: OutputChoice.Live, _ provider: BackendEncoderProvider,
-        _ stream: StreamDescription
+        _ stream: StreamDescription, rendition: Int
     ) throws(OutputError) -> BroadcastSink {
         let container = choice.container.map { BroadcastSink.LiveContainer($0, stream: stream) }
         var options = arguments.options
@@ -34,7 +35,7 @@ struct LiveOutput {
                 requestKeyframe: requestKeyframe,
                 report: { [console] event in console.inform("\(event)") })
             announce(sink)
-            if let demand { sink.receivers.whenPresenceChanges(demand.makeCounter()) }
+            if let demand { sink.receivers.whenPresenceChanges(demand.makeCounter(of: rendition)) }
             return sink
         case .connecting(let address):
             let outages = OutageNotice(console: console, output: "\(OutputChoice.scheme)://\(address)")

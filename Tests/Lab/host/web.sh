@@ -384,7 +384,7 @@ records_live real.log real.json "unix:$work/real" --device test --size 256x144 -
 real=$recorder
 records_live slow.log slow.json "unix:$work/slow" "${minute[@]}" slow-control --fps 1 --keyframe-interval 60
 slow=$recorder
-records_live groups.log groups.json "unix:$work/groups" "${minute[@]}" groups-control --keyframe-interval 36000
+records_live groups.log groups.json "unix:$work/groups" "${minute[@]}" groups-control --keyframe-interval 36000 --listen "unix:$work/small,size=128x72"
 groups=$recorder
 records_live order.log order.json "unix:$work/order" --device test --size 256x144 --bframes 2
 order=$recorder
@@ -400,6 +400,9 @@ else
     skip "Firefox" "no firefox-esr here"
 fi
 stops "browsers: camweb ends" "$server"
+serves "groups=unix:$work/groups,small=unix:$work/small,control=$work/groups-control" "real=unix:$work/real"
+check "several cameras are shown small, and one alone is not" web sizes "$page" groups 128 256
+stops "browsers: camweb ends after sizes" "$server"
 for name in slow groups order; do
     serves "$name=unix:$work/$name,control=$work/$name-control"
     case $name in

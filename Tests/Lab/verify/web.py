@@ -15,6 +15,8 @@ usage: web.py live URL [--large] [--dark] [--size WxH] [--screenshot FILE] [--ta
                                         "changed" once it was seen with a control socket; then it goes
        web.py unplayable URL NAME TEXT  a camera whose stream the browser cannot decode says so, with TEXT; where the browser
                                         can, its picture is seen
+       web.py sizes URL NAME SMALL LARGE
+                                        among several cameras, NAME has pictures of width SMALL, and alone those of width LARGE
        web.py stops URL NAME            a camera that nobody sees is not fetched
        web.py recordings URL NAME [--dark] [--size WxH] [--screenshot FILE]
                                         the time line shows what was recorded and what was not; a click plays the picture of
@@ -851,6 +853,25 @@ def heard(options):
         camera.page.wait(f"{camera.one}.querySelector('video.recording').webkitAudioDecodedByteCount > 10000", "decoded sound")
 
 
+def sizes(options):
+    name = options.names[0]
+    tile = f"document.querySelector('[data-name={json.dumps(name)}]')"
+    with Browser() as browser:
+        page = browser.open(options.url, (1280, 800))
+
+        def await_width(width, where):
+            page.wait(
+                f"{tile}?.dataset.state === 'live' && {tile}.querySelector('.picture canvas').width === {width}",
+                f"pictures of width {width} {where}")
+
+        await_width(options.small, "among others")
+        page.evaluate(f"{tile}.querySelector('button').focus()")
+        page.press("Enter", "\r")
+        await_width(options.large, "of one camera alone")
+        page.press("Escape")
+        await_width(options.small, "among others again")
+
+
 def stops(options):
     with Browser() as browser:
         page, name = browser.open(options.url), options.names[0]
@@ -897,7 +918,7 @@ def fill(page, user, password):
 def main():
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(required=True)
-    for action in (live, outage, ages, states, comes, unplayable, stops, recordings, recorder, shows, vivid, brightness, events, heard, login, watches, placed):
+    for action in (live, outage, ages, states, comes, unplayable, sizes, stops, recordings, recorder, shows, vivid, brightness, events, heard, login, watches, placed):
         command = commands.add_parser(action.__name__)
         command.set_defaults(action=action)
         command.add_argument("url")
@@ -915,6 +936,9 @@ def main():
             command.add_argument("--dark", action="store_true")
             command.add_argument("--size", default="1280x800")
             command.add_argument("--screenshot")
+        if action is sizes:
+            command.add_argument("small", type=int)
+            command.add_argument("large", type=int)
         if action is unplayable:
             command.add_argument("text")
         if action in (live, states):
