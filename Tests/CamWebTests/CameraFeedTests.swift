@@ -61,7 +61,8 @@ struct CameraFeedTests {
             to: server.port, "GET /cameras.json HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
         #expect(eventually { list.counts.isClosed.load(ordering: .relaxed) })
         #expect(list.counts.text.contains(#""name":"door","recorder":false,"recordings":false,"small":true"#))
-        #expect(list.counts.text.contains(#""name":"gate","recorder":false,"recordings":false,"small":false"#))
+        #expect(
+            list.counts.text.contains(#""name":"gate","recorder":false,"recordings":false,"small":false"#))
         for channel in [whole, small] { channel.close(promise: nil) }
     }
 

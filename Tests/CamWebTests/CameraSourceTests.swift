@@ -29,7 +29,8 @@ struct CameraSourceTests {
         folder.write("a.conf", "listen = unix:/small,mode=660,size=640x360\nlisten = 9982\n")
         folder.write("b.conf", "listen = 9983,fps=5\n")
         folder.write("c.conf", "listen = 9984,size=1280x720\n")
-        folder.write("d.conf", "listen = 9985\nlisten = 9986,size=320x240\nlisten = unix:d,size=320x240,fps=5\n")
+        folder.write(
+            "d.conf", "listen = 9985\nlisten = 9986,size=320x240\nlisten = unix:d,size=320x240,fps=5\n")
         #expect(
             cameras() == [
                 "a tcp://127.0.0.1:9982", "b tcp://127.0.0.1:9983", "c tcp://127.0.0.1:9984",

@@ -25,7 +25,9 @@ struct RequestRouter: Sendable {
             access != .none, case .live(let name)? = route(of: head)
         else { return nil }
         let seesDetails = access.rights.seesDetails
-        if let feed = cameras.stream(named: name) { return WebSocketViewer(feed, .messages, seesDetails: seesDetails) }
+        if let feed = cameras.stream(named: name) {
+            return WebSocketViewer(feed, .messages, seesDetails: seesDetails)
+        }
         guard let (feed, form) = container(called: name), form == .mp4 else { return nil }
         return WebSocketViewer(feed, .fragments, seesDetails: seesDetails)
     }

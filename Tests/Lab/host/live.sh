@@ -403,8 +403,8 @@ on_demand() {
 }
 check "on-demand: off until somebody watches, and off again" on_demand
 rests() { # of two renditions, only the small one is watched
-    starts --listen 0 --listen unix:small,size=160x120,mode=660 --on-demand --linger 1s --control-socket rests --report rests.json || return 1
-    timeout 30 "$CAMPLAY" --no-window --frames 60 --once --output small.yuv unix:small 2>later.log || { cat later.log log; kill $recorder; return 1; }
+    starts --listen unix:whole --listen 0,size=160x120 --on-demand --linger 1s --control-socket rests --report rests.json || return 1
+    timeout 30 "$CAMPLAY" --no-window --frames 60 --once --output small.yuv "tcp://127.0.0.1:$port" 2>later.log || { cat later.log log; kill $recorder; return 1; }
     kill $recorder
     wait $recorder && report rests.json 'encoders[0].frames.encoded == 0' 'encoders[1].frames.encoded >= 60' &&
         [ "$(stat -c %s small.yuv)" = $((160 * 120 * 3 / 2 * 60)) ] && ! grep -q warning log || { cat log rests.json; return 1; }
