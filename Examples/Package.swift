@@ -14,6 +14,8 @@ let package = Package(
         .executableTarget(name: "Sender", dependencies: [product("Capture"), product("Encoder")]),
         .executableTarget(name: "Receiver", dependencies: [product("Bitstream"), product("Decoder")]),
         .executableTarget(name: "Animation", dependencies: [product("Encoder"), product("Containers")]),
+        .executableTarget(name: "AsyncPipeline", dependencies: [product("Capture"), product("Encoder")]),
+        .executableTarget(name: "LengthPrefixed", dependencies: [product("Bitstream")]),
     ],
     swiftLanguageModes: [.v6]
 )

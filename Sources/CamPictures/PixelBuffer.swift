@@ -8,6 +8,8 @@ public struct PixelBuffer: ~Copyable, Sendable {
     private let pool: PixelBufferPool
     private let index: Int
     private let payloads: InlineArray<3, Payload>
+    /// Owns the buffer in place of this; nil if this does.
+    private let sharedOwner: SharedPixelBuffer?
 
     /// The place of the picture in a memory plane (`data_offset` and `bytesused`).
     package struct Payload: Sendable {
@@ -43,7 +45,16 @@ public struct PixelBuffer: ~Copyable, Sendable {
         self.format = format
         self.sequence = sequence
         self.timestamp = timestamp
+        sharedOwner = nil
         pool.handOut(index)
+    }
+
+    /// Creates another view of a picture that `owner` owns.
+    fileprivate init(of owner: SharedPixelBuffer) {
+        (pool, index, payloads) = (owner.buffer.pool, owner.buffer.index, owner.buffer.payloads)
+        (format, sequence, timestamp) = (owner.buffer.format, owner.buffer.sequence, owner.buffer.timestamp)
+        run = owner.buffer.run
+        sharedOwner = owner
     }
 
     /// Creates a picture of a program's own.
@@ -141,10 +152,24 @@ public struct PixelBuffer: ~Copyable, Sendable {
         ID(pool: ObjectIdentifier(pool), index: index, sequence: sequence, timestamp: timestamp)
     }
 
-    /// The right to return the buffer in place of its owner.
-    public var claim: PixelBufferClaim { PixelBufferClaim(pool: pool, index: index, isOfThread: true) }
+    /// The right to return the buffer in place of its owner. A shared buffer is returned by its last owner in any case.
+    public var claim: PixelBufferClaim {
+        PixelBufferClaim(pool: pool, index: index, isOfThread: true, isShared: sharedOwner != nil)
+    }
 
-    deinit { pool.giveBack(index) }
+    deinit { if sharedOwner == nil { pool.giveBack(index) } }
+}
+
+/// A picture that several tasks may hold. Its buffer returns to its pool when none holds it, nor a `view` of it.
+public final class SharedPixelBuffer: Sendable {
+    /// The picture.
+    public let buffer: PixelBuffer
+
+    /// Shares a picture.
+    public init(_ buffer: consuming PixelBuffer) { self.buffer = buffer }
+
+    /// The same picture, to be passed on: it keeps this object alive.
+    public var view: PixelBuffer { PixelBuffer(of: self) }
 }
 
 /// A picture in memory that devices share.
@@ -163,14 +188,17 @@ public struct PixelBufferClaim: Sendable {
     private let index: Int
     /// Whether the owner is a thread that hangs.
     private let isOfThread: Bool
+    /// Whether others own the buffer as well.
+    private let isShared: Bool
 
-    fileprivate init(pool: PixelBufferPool, index: Int, isOfThread: Bool) {
-        (self.pool, self.index, self.isOfThread) = (pool, index, isOfThread)
+    fileprivate init(pool: PixelBufferPool, index: Int, isOfThread: Bool, isShared: Bool = false) {
+        (self.pool, self.index, self.isOfThread, self.isShared) = (pool, index, isOfThread, isShared)
     }
 
     /// Returns the buffer. The owner must not return it, too. The owner may still read the memory, which
     /// stays mapped as long as the owner lives, but will find another picture in it.
     public func giveBack() {
+        guard !isShared else { return }
         if isOfThread { pool.keepShown(index) }
         pool.giveBack(index)
     }

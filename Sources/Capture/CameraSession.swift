@@ -7,7 +7,8 @@ import CamPlatform
 ///     try camera.start()
 ///     while let picture = try camera.next() { … }
 ///
-/// One thread starts it, takes pictures and stops it. Any thread may use a `cancellation` that was fetched before.
+/// One thread starts it, takes pictures and stops it. Any thread may use a `cancellation` that was fetched before. For
+/// tasks, see `CameraPictures`.
 public final class CameraSession {
     /// Where pictures come from.
     public enum Source: Sendable, Hashable {
@@ -44,6 +45,15 @@ public final class CameraSession {
             }
         stream = try CaptureSource.open(device, request: request)
     }
+
+    /// Takes pictures from a stream that is open.
+    init(_ stream: any CaptureStream) { self.stream = stream }
+
+    /// Whether pictures come at their own pace, and are lost if they are not taken.
+    var isLive: Bool { stream.isLive }
+
+    /// The number of buffers for pictures.
+    var bufferCount: Int { stream.bufferCount }
 
     /// The source's name and place.
     public var identity: SourceIdentity { stream.identity }

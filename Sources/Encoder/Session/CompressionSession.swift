@@ -10,9 +10,9 @@ import CamPlatform
 /// follows changes of rate and of the source's format, and places the keyframes. What comes out, and what
 /// happened to the encoders, is delivered to the renditions' `Event` handlers on the caller's thread, in order.
 ///
-/// Used by one thread at a time; handlers must not use the session. Calls that may wait for a driver are made on a
-/// thread of the session's own, which is replaced when a driver never answers; the caller waits meanwhile. The first
-/// encoders are opened on the caller's thread, for 15 seconds at most.
+/// Used by one thread at a time; handlers must not use the session. For tasks, see `AsyncCompressionSession`. Calls that
+/// may wait for a driver are made on a thread of the session's own, which is replaced when a driver never answers; the
+/// caller waits meanwhile. The first encoders are opened on the caller's thread, for 15 seconds at most.
 public final class CompressionSession {
     /// The renditions, in the order of the providers.
     public let renditions: [Rendition]
@@ -73,7 +73,7 @@ public final class CompressionSession {
     }
 
     /// What became of a picture.
-    public enum Verdict {
+    public enum Verdict: Sendable {
         case taken
         /// No encoder took it: it cannot be decoded yet, or the encoders take no more pictures.
         case unused

@@ -67,6 +67,29 @@ moves() {
 }
 check "library: … of 100 pictures, in which the bar moves" moves
 
+check "library: tasks that record the test picture" run AsyncPipeline tasks.h264
+asks() {
+    is_sound tasks.h264 --frames 100 || return 1
+    # A second of 30 pictures between keyframes, as near as a busy machine keeps it.
+    ffprobe -v error -show_entries frame=key_frame -of csv=p=0 tasks.h264 | awk -F, '$1 == 1 { print NR - 1 }' >keyframes
+    awk 'NR == 1 && $1 != 0 || NR == 2 && ($1 < 10 || $1 > 60) { exit 1 } END { exit NR < 2 }' keyframes || { cat keyframes; return 1; }
+}
+check "library: … in which a keyframe came where one was asked for" asks
+
+check "library: a raw stream with lengths in place of start codes, and back" run LengthPrefixed first.h264 samples.avcc avcC back.h264
+comes_back() {
+    cmp first.h264 back.h264 && ffmpeg -v error -i first.h264 -c copy -y first.mp4 && python3 - <<'END'
+config, file, samples = (open(name, "rb").read() for name in ("avcC", "first.mp4", "samples.avcc"))
+start = file.index(b"avcC") + 4
+assert file[start : start + len(config)] == config, "not ffmpeg's record"
+position = 0
+while position < len(samples):
+    position += 4 + int.from_bytes(samples[position : position + 4], "big")
+assert position == len(samples), "the lengths do not end with the file"
+END
+}
+check "library: … is the stream that it was, with ffmpeg's record" comes_back
+
 sends() {
     python3 - <<'END'
 import socket, subprocess
