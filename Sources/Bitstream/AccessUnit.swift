@@ -225,7 +225,7 @@ public final class AccessUnitPool {
             let index = next
             next = next + 1 < accessUnits.count ? next + 1 : 0
             // The pool holds the only reference and only this thread can copy it, so no reader is left.
-            if isKnownUniquelyReferenced(&accessUnits[index]) {
+            if holdsOnlyReference(to: &accessUnits[index]) {
                 let accessUnit = accessUnits[index]
                 recentPeak = max(recentPeak - recentPeak / 1024, accessUnit.count)
                 return accessUnit

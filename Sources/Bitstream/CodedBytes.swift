@@ -1,3 +1,4 @@
+import CamPlatform
 import Glibc
 
 /// The bytes of an access unit: contiguous, with the padding that libavcodec reads beyond their end. They stay valid as long
@@ -69,7 +70,7 @@ struct UnitCollection {
     /// Discards all units, and also the memory if it is large or a decoder still refers to it.
     mutating func removeAll() {
         let most = max(Self.retainedByteCount, 4 * bytes.count)
-        let isKept = isKnownUniquelyReferenced(&bytes) && bytes.capacity <= most
+        let isKept = holdsOnlyReference(to: &bytes) && bytes.capacity <= most
         if isKept { bytes.count = 0 } else { bytes = CodedBytes() }
     }
 

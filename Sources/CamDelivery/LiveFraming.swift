@@ -63,7 +63,7 @@ struct FramedUnitPool {
 
     private mutating func takeFree() -> FramedUnit {
         // The first, so that few are used while receivers keep up.
-        for index in units.indices where isKnownUniquelyReferenced(&units[index]) { return units[index] }
+        for index in units.indices where holdsOnlyReference(to: &units[index]) { return units[index] }
         let unit = FramedUnit()
         if units.count < Self.limit { units.append(unit) }
         return unit

@@ -68,7 +68,7 @@ struct SoundPacketPool {
     }
 
     private mutating func takeFree() -> SoundPacket? {
-        for index in packets.indices where isKnownUniquelyReferenced(&packets[index]) {
+        for index in packets.indices where holdsOnlyReference(to: &packets[index]) {
             return packets[index]
         }
         let packet = SoundPacket()

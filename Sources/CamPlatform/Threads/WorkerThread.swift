@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A thread that runs one function. It must be joined or detached.
 public struct WorkerThread: ~Copyable {
@@ -139,6 +140,17 @@ public final class UncheckedTransfer<Value>: @unchecked Sendable {
 
     /// Wraps a value.
     public init(_ value: Value) { self.value = value }
+}
+
+/// Whether the caller has the only reference to an object, and may therefore write to it: all reads through references
+/// that other threads have released come first.
+///
+/// `isKnownUniquelyReferenced` alone does not order them: on arm64 it is a plain load.
+package func holdsOnlyReference(to object: inout some AnyObject) -> Bool {
+    guard isKnownUniquelyReferenced(&object) else { return false }
+    // Pairs with the release of the reference, which swift_release orders after the reads.
+    atomicMemoryFence(ordering: .acquiring)
+    return true
 }
 
 /// The machine's processors.
