@@ -59,7 +59,9 @@ package final class RecordingControl: Sendable {
     var endsAtCut: Bool { endsAtNextCut.load(ordering: .relaxed) }
 
     /// Whether the recording is paused.
-    package var isPaused: Bool { isPausedNow.load(ordering: .relaxed) }
+    ///
+    /// Acquired, because the thread that ends a pause hands on when it began, even if another thread began it.
+    package var isPaused: Bool { isPausedNow.load(ordering: .acquiring) }
 
     /// The rates that the open encoders can change, and which of them without a keyframe.
     package var rateChanges: RateChanges {
