@@ -19,11 +19,11 @@ final class SharedMemory: Sendable {
     /// Removes an owner of a buffer.
     /// - Returns: whether that was the last owner.
     func removeOwner(of index: Int) -> Bool {
-        buffers[index].removeOwner(staysShown: isShown.load(ordering: .sequentiallyConsistent))
+        buffers[index].removeOwner(staysShown: isShown.load(ordering: .relaxed))
     }
 
     func setShown(_ isShown: Bool) {
-        let wasShown = self.isShown.exchange(isShown, ordering: .sequentiallyConsistent)
+        let wasShown = self.isShown.exchange(isShown, ordering: .relaxed)
         if wasShown, !isShown { for buffer in buffers { buffer.hideIfFree() } }
     }
 }
@@ -73,9 +73,10 @@ final class SharedBuffer: Sendable {
     func addOwner() { owners.withLock { $0 += 1 } }
 
     /// - Parameter staysShown: whether the buffer stays mapped because the processor will read the next
-    ///   picture, too.
+    ///   picture, too. Read with the owners' lock held: `hideIfFree` either sees the change before it, or hides the
+    ///   buffer after it.
     /// - Returns: whether that was the last owner. Ignores a release by a non-owner.
-    func removeOwner(staysShown: Bool) -> Bool {
+    func removeOwner(staysShown: @autoclosure () -> Bool) -> Bool {
         owners.withLock { count in
             guard count > 0 else { return false }
             count -= 1
@@ -85,7 +86,7 @@ final class SharedBuffer: Sendable {
             return view.withLockIfAvailable { view in
                 if view.isRead { memory.synchronize(isEnd: true) }
                 view.isRead = false
-                if !staysShown { hide(&view) }
+                if !staysShown() { hide(&view) }
                 return true
             } ?? false
         }
@@ -113,11 +114,12 @@ final class SharedBuffer: Sendable {
         }
     }
 
-    /// Keeps the buffer mapped from now on, with or without an owner.
-    func keep() { isKept.store(true, ordering: .sequentiallyConsistent) }
+    /// Keeps the buffer mapped from now on, with or without an owner. Call it as an owner: whoever hides the buffer later
+    /// takes the owners' lock after the caller.
+    func keep() { isKept.store(true, ordering: .relaxed) }
 
     private func hide(_ view: inout View) {
-        guard view.isMapped, !isKept.load(ordering: .sequentiallyConsistent) else { return }
+        guard view.isMapped, !isKept.load(ordering: .relaxed) else { return }
         reserve(PROT_NONE)
         view.isMapped = false
     }
