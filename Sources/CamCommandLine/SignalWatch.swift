@@ -59,7 +59,7 @@ package final class SignalWatch: Sendable {
     }
 
     /// From now on the first signal requests a clean end.
-    package func workBegins() { phase.store(Phase.working, ordering: .sequentiallyConsistent) }
+    package func workBegins() { phase.store(Phase.working, ordering: .releasing) }
 
     private func mask() -> sigset_t {
         var mask = sigset_t()
@@ -85,7 +85,7 @@ package final class SignalWatch: Sendable {
             guard sigwait(&mask, &number) == 0 else { continue }
             if let act = userSignals[number] {
                 act()
-            } else if phase.load(ordering: .sequentiallyConsistent) == Phase.opening {
+            } else if phase.load(ordering: .acquiring) == Phase.opening {
                 _exit(128 + number)
             } else if let firstTime {
                 guard .now - firstTime >= Self.sameWish else { continue }

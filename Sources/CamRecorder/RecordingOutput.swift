@@ -150,7 +150,7 @@ package final class RecordingOutput: @unchecked Sendable {
     func expectSound(_ sound: SoundDescription) -> Bool {
         guard stage.sink.takesSound else { return false }
         self.sound = sound
-        openParts.store(2, ordering: .releasing)
+        openParts.store(2, ordering: .relaxed)
         // A live receiver does not wait.
         stage.interleaver = SoundInterleaver(holdsPictures: !choice.isLive)
         return true

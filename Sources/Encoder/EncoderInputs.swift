@@ -220,8 +220,8 @@ final class InputSession: Sendable {
     init(on node: String) { self.node = node }
 
     /// Whether the GPU has decoded JPEG or read shared memory for the encoders, which may be why they fail.
-    var mayBeCause: Bool { isUsed.load(ordering: .sequentiallyConsistent) }
+    var mayBeCause: Bool { isUsed.load(ordering: .relaxed) }
 
     /// Records such a use of the GPU.
-    func noteUse() { isUsed.store(true, ordering: .sequentiallyConsistent) }
+    func noteUse() { isUsed.store(true, ordering: .relaxed) }
 }

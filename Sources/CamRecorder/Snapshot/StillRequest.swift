@@ -8,7 +8,8 @@ import CamPlatform
 /// reports the length of a picture, and then copies the next picture into memory that the other thread
 /// provides.
 final class StillRequest: @unchecked Sendable {
-    // Safe to share: all mutable state is accessed with the lock held, except the atomic flag.
+    // Safe to share: all mutable state is accessed with the lock held, except the atomic flag, which only saves taking
+    // the lock.
     private let monitor = Monitor()
     private let isWanted = Atomic<Bool>(false)
     private var state = State.idle
@@ -43,7 +44,7 @@ final class StillRequest: @unchecked Sendable {
     /// Offers a picture of the source, which is copied on request. Called by the capture thread.
     /// - Parameter exposure: asks the camera; called only for a picture that is copied.
     func offer(_ picture: borrowing PixelBuffer, exposure: () -> Exposure?) {
-        guard isWanted.load(ordering: .acquiring) else { return }
+        guard isWanted.load(ordering: .relaxed) else { return }
         let isCopied = monitor.withLock {
             switch state {
             case .measuring: answer(.measured(picture.lengths))
@@ -134,7 +135,7 @@ final class StillRequest: @unchecked Sendable {
     private func wait(for request: State, until deadline: Instant) -> Bool {
         if case .over = state { return false }
         state = request
-        isWanted.store(true, ordering: .releasing)
+        isWanted.store(true, ordering: .relaxed)
         while isWanted.load(ordering: .relaxed), Instant.now < deadline {
             if case .over = state { break }
             monitor.wait(until: deadline)
