@@ -254,12 +254,25 @@ import CamPlatform
         "zeros that a power cut left at the end are no part of a picture, and all before them is there",
         arguments: ContainerFormat.allCases)
     func unwritten(format: ContainerFormat) throws {
+        #expect(try countBeforeZeros(format, block: 4096, step: 202) > 1000)
+    }
+
+    @Test(
+        "zeros in a block as large as a page of another machine are no part of a picture either",
+        arguments: ContainerFormat.allCases, [16_384, 65_536])
+    func unwrittenLargeBlock(format: ContainerFormat, block: Int) throws {
+        #expect(try countBeforeZeros(format, block: block, step: 2020) > 0)
+    }
+
+    /// Cuts a file at many places, and replaces the rest of the block there with zeros.
+    /// - Returns: the whole pictures before the cuts, all together.
+    private func countBeforeZeros(_ format: ContainerFormat, block: Int, step: Int) throws -> Int {
         let stream = try CodedStream(.h264)
         let whole = try #require(contentOfFile(try write(stream, format)))
         var wholeCount = 0
-        for count in stride(from: whole.count / 4, to: whole.count, by: 202) {
+        for count in stride(from: whole.count / 4, to: whole.count, by: step) {
             // As many as the block has room for; of a transport stream, up to where a packet would end.
-            let end = min(whole.count - 1, (count - 1) / 4096 * 4096 + 4096)
+            let end = min(whole.count - 1, (count - 1) / block * block + block)
             let zeroCount = (format == .transportStream ? end / 188 * 188 : end) - count
             // Zeros within the last packet may be what somebody wrote.
             let fewest = format == .transportStream ? 188 : 16
@@ -275,7 +288,7 @@ import CamPlatform
                 "\(zeroCount) zeros at \(count) of \(whole.count)")
             wholeCount += cut
         }
-        #expect(wholeCount > 1000)
+        return wholeCount
     }
 
     /// How many pictures of a file are read without a problem, and are those of the stream; nil if it cannot be opened.

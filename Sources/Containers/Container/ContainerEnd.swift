@@ -184,8 +184,9 @@ struct UnwrittenEnd {
     /// Where the file ends.
     let end: Int64
 
-    /// The largest block of common file systems on Linux.
-    private static let blockLength: Int64 = 4096
+    /// A block of a file system on Linux is usually no larger than a page of the machine that wrote the file, which has
+    /// 4 kB on x86, and 4, 16 or 64 kB on arm64. A larger one is read only if the smaller one has nothing but zeros.
+    private static let blockLengths: [Int64] = [4 << 10, 16 << 10, 64 << 10]
     /// Fewer zeros may be the end of a picture or of sound.
     private static let fewestZeros: Int64 = 16
 
@@ -194,10 +195,13 @@ struct UnwrittenEnd {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_size > 0 else { return nil }
         end = Int64(status.st_size)
-        let block = (end - 1) / Self.blockLength * Self.blockLength
-        let written = withUnsafeTemporaryAllocation(byteCount: Int(end - block), alignment: 1) { bytes in
-            let count = pread(descriptor, bytes.baseAddress, bytes.count, off_t(block))
-            return count == bytes.count ? bytes.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0 : -1
+        var (block, written) = (end, 0)
+        for length in Self.blockLengths where written == 0 {
+            block = (end - 1) / length * length
+            written = withUnsafeTemporaryAllocation(byteCount: Int(end - block), alignment: 1) { bytes in
+                let count = pread(descriptor, bytes.baseAddress, bytes.count, off_t(block))
+                return count == bytes.count ? bytes.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0 : -1
+            }
         }
         guard written >= 0 else { return nil }
         start = block + Int64(written)
