@@ -7,7 +7,7 @@ package struct OutputText: Sendable {
     package let properties: [(key: Key, value: String)]
 
     /// What a rendition may have of its own.
-    package enum Key: String, Sendable {
+    package enum Key: String, Sendable, CaseIterable {
         case size, fps, bitrate, quality, codec
         case maxBitrate = "max-bitrate"
         case keyframeInterval = "keyframe-interval"

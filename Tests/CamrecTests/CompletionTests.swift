@@ -59,6 +59,18 @@ import Testing
         #expect(FormatCompletion([]).sizes.contains("1280x720"))
     }
 
+    @Test(
+        "offers the properties of a rendition that it does not have yet, and their values where they are few")
+    func renditions() {
+        #expect(RenditionCompletion.candidates(for: "9983").isEmpty)
+        let names = RenditionCompletion.candidates(for: "9983,fps=5,s")
+        #expect(names.contains("9983,fps=5,size=") && !names.contains("9983,fps=5,fps="))
+        #expect(names.count == 6)
+        #expect(RenditionCompletion.candidates(for: "9983,codec=") == ["9983,codec=h264", "9983,codec=hevc"])
+        #expect(RenditionCompletion.candidates(for: "9983,size=1").contains("9983,size=1280x720"))
+        #expect(RenditionCompletion.candidates(for: "9983,bitrate=").isEmpty)
+    }
+
     @Test("offers the rates of the chosen size and format, falling")
     func rates() throws {
         let formats = try Self.formats()

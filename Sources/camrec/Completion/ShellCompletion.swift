@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bitstream
 import CamAcceleration
+import CamControlProtocol
 import CamPictures
 import CamPlatform
 import Capture
@@ -54,6 +55,9 @@ extension CompletionKind {
         let controls = line.withCamera { camera in camera.controls } ?? []
         return ControlCompletion(controls).candidates(for: prefix)
     }
+
+    /// The properties of a rendition after a place to listen.
+    static let listening = plain { _, prefix in RenditionCompletion.candidates(for: prefix) }
 
     /// Candidates that no shell interprets: bash expands its candidates, and names may come from the camera
     /// or be those of other users' files.
@@ -190,6 +194,26 @@ struct FormatCompletion {
     func rates(at size: PictureSize?) -> [String] {
         formats.flatMap(\.sizes).filter { sizes in size.map(sizes.contains) ?? true }.flatMap(\.rates.listed)
             .sorted { $0.framesPerSecond > $1.framesPerSecond }.map { "\($0)" }.withoutRepetitions
+    }
+}
+
+/// The properties after an output or a place to listen: `9983,size=`, `9983,size=640x360,codec=hevc`.
+enum RenditionCompletion {
+    /// Returns completions of the last property: its name, or its values if they are few. None before the first comma.
+    static func candidates(for prefix: String) -> [String] {
+        guard let comma = prefix.lastIndex(of: ",") else { return [] }
+        let (settled, open) = (prefix[...comma], prefix[prefix.index(after: comma)...])
+        guard let equals = open.firstIndex(of: "=") else {
+            let taken = Set(OutputText(String(prefix[..<comma])).properties.map(\.key))
+            return OutputText.Key.allCases.filter { !taken.contains($0) }.map { "\(settled)\($0.rawValue)=" }
+        }
+        let values: [String] =
+            switch OutputText.Key(rawValue: String(open[..<equals])) {
+            case .size: FormatCompletion([]).sizes
+            case .codec: Codec.allCases.map(\.rawValue)
+            default: []
+            }
+        return values.map { "\(settled)\(open[...equals])\($0)" }
     }
 }
 

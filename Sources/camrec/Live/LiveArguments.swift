@@ -12,7 +12,8 @@ struct LiveArguments: ParsableArguments {
         name: .customLong("listen"),
         help: ArgumentHelp(
             "Serve the stream to every client; repeatable. 0.0.0.0 and [::] accept any machine; unix:PATH[,mode=660] is a local socket (mode 600); with ,size=WxH and the like a rendition of its own. Without a value, port 9982.",
-            valueName: "[HOST:]PORT|unix:PATH"))
+            valueName: "[HOST:]PORT|unix:PATH"),
+        completion: .listening)
     var places: [ListeningPlace] = []
 
     /// The addresses that receivers connect to.

@@ -25,6 +25,8 @@ a folder on the way to one|camrec --device fol|folder
 sizes|camrec --device test --size 1|1280x720 1920x1080
 formats without a camera|camrec --device test --format |auto
 encoders|camrec --encoder |auto software vaapi
+a property of a rendition|camrec --listen 9983,s|9983,size=
+another one|camrec --listen 9983,size=640x360,c|9983,size=640x360,codec=
 rate control|camrec --rate-control |auto cbr cqp icq qvbr vbr
 an output|camrec --frames 5 no|notes.txt
 an output at once|camrec no|notes.txt
