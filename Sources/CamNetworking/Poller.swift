@@ -31,9 +31,10 @@ package struct Poller: ~Copyable {
     package init() throws(NetworkError) { try self.init(refuses: nil) }
 
     package init(refuses: (@Sendable () -> Bool)?) throws(NetworkError) {
-        self.refuses = refuses
         let result = network_epoll()
         guard result >= 0 else { throw NetworkError(.noResources(errno: -result), address: "epoll") }
+        // Swift 6.2 aborts on a throw between the assignments.
+        self.refuses = refuses
         descriptor = result
         events = .allocate(capacity: 64)
     }
