@@ -79,8 +79,9 @@ let package = Package(
         // Bitmaps of text: a font that is built in, and FreeType, loaded only for a font file.
         .target(
             name: "CGlyphs", dependencies: isDependency ? ["CSystemFreetype"] : [],
-            // pkg-config would link what is loaded only for a font file.
-            cSettings: isDependency ? [] : [.unsafeFlags(["-I/usr/include/freetype2"])]),
+            // pkg-config would link what is loaded only for a font file. Built for another machine, the folder is in
+            // its sysroot.
+            cSettings: isDependency ? [] : [.unsafeFlags(["-iwithsysroot", "/usr/include/freetype2"])]),
         // libswscale, whose types changed in FFmpeg 8.
         .target(name: "CScale", dependencies: ["CFFmpeg", "CSystemSwscale"]),
         // SDL, loaded only where there is a window.
