@@ -117,6 +117,7 @@ STAGES = (
     guest("guest-documents", f"{GUEST}/documents.sh"),
     distribution("debian-13", "trixie", "--build", tier="lab", instead={"full": (f"{LAB}/distribution", "trixie", "--drivers"), "distributions": (f"{LAB}/distribution", "trixie", "--drivers")}),
     host("encoder-sweep", tier="full", limit=7200),
+    host("cross", tier="full", needs=("packages",), limit=7200, is_online=True),
     guest("guest-everyday", f"{GUEST}/everyday.sh", tier="full", **WEBCAM),
     guest("guest-sound", f"{GUEST}/sound.sh", limit=900, tier="full"),
     guest("guest-microphone", f"{GUEST}/microphone.sh", limit=900, tier="full", **WEBCAM),
