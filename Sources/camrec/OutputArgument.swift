@@ -3,6 +3,7 @@ import Bitstream
 import CamCommandLine
 import CamControlProtocol
 import CamPictures
+import CamPlatform
 import Encoder
 import CamRecorder
 import Containers
@@ -31,6 +32,18 @@ struct OutputArgument {
         let keys = output.properties.map(\.key)
         if complaint == nil, let twice = keys.first(where: { key in keys.count { $0 == key } > 1 }) {
             complaint = "\(twice.rawValue) is given twice\(shownPlace); leave one out"
+        }
+    }
+
+    /// What is wrong with a name that ends in what looks like a property with a typing error; nil for other names. A file
+    /// may have such a name.
+    static func typingError(in name: String) -> String? {
+        guard let comma = name.lastIndex(of: ","), let equals = name[comma...].firstIndex(of: "=") else {
+            return nil
+        }
+        let typed = String(name[name.index(after: comma)..<equals])
+        return OutputText.Key.allCases.map(\.rawValue).nearest(to: typed).map {
+            "no property of an output is called '\(typed)'; use \($0)="
         }
     }
 

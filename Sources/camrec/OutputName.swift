@@ -33,6 +33,7 @@ struct OutputName {
         {
             return nil
         }
+        if let mistake = OutputArgument.typingError(in: text) { return "'\(shown)': \(mistake)" }
         let what =
             fileExtension.map { "'\($0)' is not a video format that camrec knows" }
             ?? "the name does not say which video format"

@@ -66,11 +66,25 @@ import Testing
         }
     }
 
-    private func refusal(_ arguments: String...) throws -> String? {
+    private func refusal(_ arguments: String...) throws -> String? { try refusal(arguments) }
+
+    private func refusal(_ arguments: [String]) throws -> String? {
         do {
             _ = try RecordCommand.parse(arguments)
             return nil
         } catch { return ParserMessage.line(RecordCommand.message(for: error)) }
+    }
+
+    @Test("a property with a typing error is named, unless the name can be a file's")
+    func typingErrors() throws {
+        for arguments in [["sub.mkv,sise=320x240"], ["--listen=9983,sise=320x240"], ["sub.mkv,Size=320x240"]]
+        {
+            let said = try #require(try refusal(arguments))
+            #expect(said.contains("'; use size="), "\(said)")
+        }
+        #expect(try refusal("--codec=h264", "sub.mkv,sise=320x240") == nil)
+        #expect(try refusal("sub.xyz,volume=3")?.contains("not a video format") == true)
+        #expect(try refusal("--listen=unix:/run/x,mdoe=660")?.contains("mode") == true)
     }
 
     private func command(_ arguments: String...) throws -> RecordCommand {

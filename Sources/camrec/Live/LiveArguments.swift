@@ -172,7 +172,8 @@ struct ListeningPlace: ExpressibleByArgument, CustomStringConvertible {
         let word = argument.name.lowercased()
         let isNoHost = ["yes", "no", "true", "false", "on", "off"].contains(word) || word.hasPrefix("0x")
         guard address == nil || isNoHost else { return nil }
-        return ListeningAddress.complaint(about: argument.name) ?? Self.requirement
+        return OutputArgument.typingError(in: argument.name)
+            ?? ListeningAddress.complaint(about: argument.name) ?? Self.requirement
     }
 }
 
