@@ -80,8 +80,19 @@ check "library: a raw stream with lengths in place of start codes, and back" run
 comes_back() {
     cmp first.h264 back.h264 && ffmpeg -v error -i first.h264 -c copy -y first.mp4 && python3 - <<'END'
 config, file, samples = (open(name, "rb").read() for name in ("avcC", "first.mp4", "samples.avcc"))
-start = file.index(b"avcC") + 4
-assert file[start : start + len(config)] == config, "not ffmpeg's record"
+
+def parsed(record):
+    """What a record with one set of each kind says. ffmpeg's PPS has the zero of the next start code."""
+    sets, position = [], 5
+    for _ in range(2):
+        length = int.from_bytes(record[position + 1 : position + 3], "big")
+        sets.append((record[position], record[position + 3 : position + 3 + length].rstrip(b"\0")))
+        position += 3 + length
+    return record[:5], sets, record[position:]
+
+start = file.index(b"avcC")
+record = file[start + 4 : start - 4 + int.from_bytes(file[start - 4 : start], "big")]
+assert parsed(config) == parsed(record), f"not ffmpeg's record: {config.hex()}, {record.hex()}"
 position = 0
 while position < len(samples):
     position += 4 + int.from_bytes(samples[position : position + 4], "big")
