@@ -378,7 +378,7 @@ def access(options):
     other = site.log_in(user, password)[1]
     expect("a login", (status, len(cookie), cookie != other), (303, len("camweb=") + 64, True))
     status, headers, content = site.request("GET", "/cameras.json", Cookie=f"a=b; {cookie}")
-    expect("a session's cameras", (status, headers["Camweb-User"], json.loads(content)), (200, user, [{"name": name, "recordings": False, "recorder": True}]))
+    expect("a session's cameras", (status, headers["Camweb-User"], json.loads(content)), (200, user, [{"name": name, "recordings": False, "recorder": True, "small": False}]))
     expect("a session's command", site.request("POST", command, "command=keyframe", **form_type, Cookie=cookie)[0], 200)
     expect("a command of another site", site.request("POST", command, "command=pause", **{**form_type, "Origin": "http://evil.example"}, Cookie=cookie)[0], 403)
     expect("a session's figures", json.loads(site.request("GET", f"/cameras/{name}/stats.json", Cookie=cookie)[2])["stats"]["state"], "recording")
