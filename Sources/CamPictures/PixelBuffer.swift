@@ -10,6 +10,8 @@ public struct PixelBuffer: ~Copyable, Sendable {
     private let payloads: InlineArray<3, Payload>
     /// Owns the buffer in place of this; nil if this does.
     private let sharedOwner: SharedPixelBuffer?
+    /// Whether a shared object owns this.
+    fileprivate var isShared = false
 
     /// The place of the picture in a memory plane (`data_offset` and `bytesused`).
     package struct Payload: Sendable {
@@ -154,7 +156,7 @@ public struct PixelBuffer: ~Copyable, Sendable {
 
     /// The right to return the buffer in place of its owner. A shared buffer is returned by its last owner in any case.
     public var claim: PixelBufferClaim {
-        PixelBufferClaim(pool: pool, index: index, isOfThread: true, isShared: sharedOwner != nil)
+        PixelBufferClaim(pool: pool, index: index, isOfThread: true, isShared: isShared || sharedOwner != nil)
     }
 
     deinit { if sharedOwner == nil { pool.giveBack(index) } }
@@ -166,7 +168,10 @@ public final class SharedPixelBuffer: Sendable {
     public let buffer: PixelBuffer
 
     /// Shares a picture.
-    public init(_ buffer: consuming PixelBuffer) { self.buffer = buffer }
+    public init(_ buffer: consuming PixelBuffer) {
+        buffer.isShared = true
+        self.buffer = buffer
+    }
 
     /// The same picture, to be passed on: it keeps this object alive.
     public var view: PixelBuffer { PixelBuffer(of: self) }

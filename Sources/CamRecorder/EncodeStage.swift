@@ -110,9 +110,11 @@ final class EncodeStage: @unchecked Sendable {
         firstTimestamp.map { limits.isReached(at: timestamp, since: $0) } ?? false
     }
 
-    /// Whether a track needs no more frames.
+    /// Whether a track needs no more frames. One that nobody watches ends with those that somebody does.
     private func isComplete(_ track: EncodeTrack) -> Bool {
-        track.isOver || !servesOn(track) && hasAllFrames(track)
+        if track.isOver { return true }
+        guard !servesOn(track) else { return false }
+        return hasAllFrames(track) || track.isResting && tracks.contains { hasAllFrames($0) }
     }
 
     /// Whether a track has the requested number of frames. Beside a track with every picture, one with a lower
@@ -159,7 +161,7 @@ final class EncodeStage: @unchecked Sendable {
         switch verdict {
         case .taken: skippedInARow = 0
         // Nobody wanted it: a snapshot turned the camera on.
-        case .unused where tracks.allSatisfy(\.isResting): break
+        case .unused where tracks.allSatisfy({ $0.isResting || isComplete($0) }): break
         case .unused: skip(nil)
         case .damaged(let error):
             counters.add(to: .corrupt)

@@ -42,7 +42,7 @@ final class EncodeTrack {
     private var segments: SegmentSchedule?
     /// Finds the cuts in what the encoder returns, as the writers do.
     private var cuts: SegmentSchedule?
-    /// The first picture of a rest, while nobody watches the rendition; nil while it is encoded.
+    /// When a rest began, while nobody watches the rendition: the last frame lasts until then. Nil while it is encoded.
     private var restStart: Instant?
     private var isCutDue = false
     private var endsAtCut = false
@@ -89,10 +89,11 @@ final class EncodeTrack {
         case nil where mustRest:
             // What the encoder holds back belongs to those who have just left.
             session.returnHeldBack(of: rendition)
-            restStart = timestamp
+            let end = span.map { $0.upperBound + rendition.stream.frameRate.frameDuration }
+            restStart = max(timestamp, end ?? timestamp)
         case let start? where !mustRest:
             restStart = nil
-            skipTime(timestamp - start)
+            skipTime(max(.zero, timestamp - start))
             rendition.requestKeyframe()
         default: break
         }

@@ -29,8 +29,9 @@ public final class CameraPictures: AsyncSequence, Sendable {
     }
 
     /// Starts a session, which the sequence takes over.
-    /// - Parameter limit: how many pictures may wait. A camera has buffers for few: the number is reduced so that it keeps
-    ///   four for itself, for the task that iterates, and for what that passes pictures on to.
+    /// - Parameter limit: how many pictures may wait. A camera has few buffers: the number is reduced so that four are left
+    ///   for itself, for the task that iterates, and for what that passes pictures on to. Hold one picture of a file at
+    ///   most.
     /// - Throws: if the system allows no more threads.
     public init(_ session: sending CameraSession, limit: Int = 2) throws(CaptureError) {
         (identity, format, interrupter) = (session.identity, session.format, session.cancellation)
@@ -68,7 +69,8 @@ public final class CameraPictures: AsyncSequence, Sendable {
     /// Whether the source has ended or failed; pictures may still wait.
     public var hasEnded: Bool { shared.waiting.hasEnded }
 
-    /// Stops the camera and ends the sequence. What waits can still be taken.
+    /// Ends the sequence; what waits can still be taken. The camera's thread stops the camera and closes it soon
+    /// afterwards.
     public func stop() {
         shared.waiting.finish()
         interrupter.interrupt()

@@ -148,6 +148,24 @@ import Testing
         #expect(recording.encoderCounters.map { $0[.unused] } == [4, 3])
     }
 
+    @Test("the requested number of frames of the rendition that is watched ends the recording")
+    func frames() throws {
+        let demand = CameraDemand(linger: .zero)
+        let stream = try ScriptedStream([.pictures(1000)], isLive: false)
+        var source = RecordingSource(
+            stream, reopen: { (_) throws(CaptureError) in throw .init(.lost, device: "") })
+        source.demand = demand
+        let providers = try [Codec.h264, .hevc].map { try ScriptedProvider([ScriptedEncoder()], codec: $0) }
+        demand.makeCounter(of: 0)(1)
+        _ = demand.makeCounter(of: 1)
+        let (whole, small) = (ScriptedSink(), ScriptedSink())
+        let recording = try Recording(
+            from: Capturing(source), session: try CompressionSession(providers),
+            to: [OutputPlan(whole), OutputPlan(small, .hevc)], limits: RecordingLimits(frames: 20))
+        #expect(recording.finish().errors.isEmpty)
+        #expect(whole.units.count == 20 && small.units.isEmpty)
+    }
+
     @Test("a recording that nobody ever watches ends when it is asked to")
     func nobody() throws {
         var source = RecordingSource(

@@ -31,13 +31,19 @@ struct CameraSourceTests {
         folder.write("c.conf", "listen = 9984,size=1280x720\n")
         folder.write(
             "d.conf", "listen = 9985\nlisten = 9986,size=320x240\nlisten = unix:d,size=320x240,fps=5\n")
+        folder.write(
+            "e.conf",
+            "listen = 1\nlisten = 2,size=640x360\nlisten = 3,size=320x180\nlisten = 4,size=2x2,codec=hevc\n")
         #expect(
             cameras() == [
                 "a tcp://127.0.0.1:9982", "b tcp://127.0.0.1:9983", "c tcp://127.0.0.1:9984",
-                "d tcp://127.0.0.1:9985",
+                "d tcp://127.0.0.1:9985", "e tcp://127.0.0.1:1",
             ])
         let small = CameraSource.settings(folder: folder.path(".")).find().cameras.map(\.smallAddress)
-        #expect(small.map { $0.map { "\($0)" } } == ["unix:/small", nil, nil, "unix:/var/lib/camrec/d/d"])
+        #expect(
+            small.map { $0.map { "\($0)" } } == [
+                "unix:/small", nil, nil, "unix:/var/lib/camrec/d/d", "tcp://127.0.0.1:3",
+            ])
     }
 
     @Test("their control sockets")

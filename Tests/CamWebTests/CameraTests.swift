@@ -48,7 +48,8 @@ struct CameraTests {
     @Test(
         "anything else is refused",
         arguments: [
-            "tcp://1,small=", "tcp://1,small=2", "small=", "tcp://1,small=tcp://2,small=tcp://3",
+            "tcp://1,small=", "tcp://1,control=/c,small=tcp://2", "tcp://1,small=2", "small=",
+            "tcp://1,small=tcp://2,small=tcp://3",
             "tcp://1,small=unix:/a,mode=660", ",small=tcp://1", "tcp://1,Small=tcp://2",
             "", "door", ".=tcp://1", "..=tcp://1", "unix:/run/door/live,mode=660", "unix:/a,ctrl=/b",
             "unix:/a,control-socket=/b",

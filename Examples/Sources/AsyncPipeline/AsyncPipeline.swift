@@ -37,18 +37,22 @@ import Foundation
                 await wish.make()
             }
         }
-        let writing = Task {
-            for try await unit in session.accessUnits { try output.write(contentsOf: unit.bytes) }
+        // If one of these fails, the other is canceled.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for try await unit in session.accessUnits { try output.write(contentsOf: unit.bytes) }
+            }
+            group.addTask {
+                var iterator = pictures.makeAsyncIterator()
+                for _ in 0..<100 {
+                    guard let picture = try await iterator.next() else { break }
+                    try await session.encode(picture, forcingKeyframe: wish.take())
+                }
+                try await session.finish()
+            }
+            try await group.waitForAll()
         }
-        var count = 0
-        for try await picture in pictures {
-            try await session.encode(picture, forcingKeyframe: wish.take())
-            count += 1
-            if count == 100 { break }
-        }
-        try await session.finish()
-        try await writing.value
         asking.cancel()
-        print("\(count) pictures, \(pictures.dropped) dropped")
+        print("\(pictures.dropped) pictures dropped")
     }
 }

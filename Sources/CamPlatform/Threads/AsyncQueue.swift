@@ -1,4 +1,4 @@
-/// A bounded queue whose elements one task takes. Any thread or task adds them, one at a time.
+/// A bounded queue from which one task at a time takes elements. Any thread or task adds them.
 package final class AsyncQueue<Element: Sendable>: @unchecked Sendable {
     // Safe to share: all mutable state is accessed with the monitor's lock held.
     private let monitor = Monitor()
@@ -6,8 +6,15 @@ package final class AsyncQueue<Element: Sendable>: @unchecked Sendable {
     private var elements: [Element] = []
     /// How the queue ended; nil while elements may come.
     private var end: End?
-    /// The tasks that wait.
-    private var suspended: [Side: CheckedContinuation<Void, Never>] = [:]
+    /// The tasks that wait, in the order in which they came.
+    private var suspended: [Waiter] = []
+    private var waiterCount = 0
+
+    private struct Waiter {
+        let id: Int
+        let side: Side
+        let continuation: CheckedContinuation<Void, Never>
+    }
 
     private enum Side {
         /// Waits for an element, or the end.
@@ -25,20 +32,26 @@ package final class AsyncQueue<Element: Sendable>: @unchecked Sendable {
     package init(limit: Int) { self.limit = max(1, limit) }
 
     /// Adds an element, also where there is no room. After the end, it is dropped.
-    package func append(_ element: Element) {
-        monitor.withLock {
-            guard end == nil else { return nil as CheckedContinuation<Void, Never>? }
-            elements.append(element)
-            return suspended.removeValue(forKey: .reader)
-        }?.resume()
-    }
+    package func append(_ element: Element) { _ = add(element, atMost: .max) }
 
     /// Adds an element if there is room.
     /// - Returns: false if there is none, or the queue has ended.
-    package func offer(_ element: Element) -> Bool {
-        guard hasRoom else { return false }
-        append(element)
-        return true
+    package func offer(_ element: Element) -> Bool { add(element, atMost: limit) }
+
+    private func add(_ element: Element, atMost limit: Int) -> Bool {
+        var reader: CheckedContinuation<Void, Never>?
+        defer { reader?.resume() }
+        return monitor.withLock {
+            guard end == nil, elements.count < limit else { return false }
+            elements.append(element)
+            reader = takeFirstWaiter(.reader)
+            return true
+        }
+    }
+
+    /// Removes the waiter that came first. Called with the lock held.
+    private func takeFirstWaiter(_ side: Side) -> CheckedContinuation<Void, Never>? {
+        suspended.firstIndex { $0.side == side }.map { suspended.remove(at: $0).continuation }
     }
 
     /// Blocks the thread until there is room, or the queue has ended.
@@ -51,8 +64,9 @@ package final class AsyncQueue<Element: Sendable>: @unchecked Sendable {
     /// Waits for room, or the end of the queue.
     /// - Throws: `CancellationError` if the task is cancelled first.
     package func awaitRoom() async throws {
-        while !hasRoom, !hasEnded {
+        while true {
             try Task.checkCancellation()
+            if hasRoom || hasEnded { return }
             await suspend(.writer) { end != nil || elements.count < limit }
         }
     }
@@ -64,9 +78,9 @@ package final class AsyncQueue<Element: Sendable>: @unchecked Sendable {
             if end == nil { end = error.map(End.failure) ?? .normal }
             monitor.signal()
             defer { suspended.removeAll() }
-            return Array(suspended.values)
+            return suspended
         }
-        for continuation in waiting { continuation.resume() }
+        for waiter in waiting { waiter.continuation.resume() }
     }
 
     /// Whether no more elements come.
@@ -78,7 +92,7 @@ package final class AsyncQueue<Element: Sendable>: @unchecked Sendable {
     /// - Returns: nil at the end, and in a task that is cancelled.
     /// - Throws: the error with which the queue ended, once.
     package func next() async throws -> Element? {
-        while true {
+        while !Task.isCancelled {
             let (element, end) = takeFirst()
             if let element { return element }
             switch end {
@@ -86,9 +100,9 @@ package final class AsyncQueue<Element: Sendable>: @unchecked Sendable {
             case .failure(let error)?: throw error
             case nil: break
             }
-            guard !Task.isCancelled else { return nil }
             await suspend(.reader) { self.end != nil || !elements.isEmpty }
         }
+        return nil
     }
 
     private func takeFirst() -> (Element?, End?) {
@@ -101,7 +115,7 @@ package final class AsyncQueue<Element: Sendable>: @unchecked Sendable {
             }
             let element = elements.removeFirst()
             monitor.signal()
-            if elements.count < limit { writer = suspended.removeValue(forKey: .writer) }
+            if elements.count < limit { writer = takeFirstWaiter(.writer) }
             return (element, nil)
         }
     }
@@ -109,18 +123,24 @@ package final class AsyncQueue<Element: Sendable>: @unchecked Sendable {
     /// Suspends the task until it is resumed or cancelled.
     /// - Parameter isReady: whether there is nothing to wait for. Called with the lock held.
     private func suspend(_ side: Side, unless isReady: () -> Bool) async {
+        let id = monitor.withLock {
+            waiterCount += 1
+            return waiterCount
+        }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isWaiting = monitor.withLock {
                     // A cancellation from here on finds the continuation.
                     guard !isReady(), !Task.isCancelled else { return false }
-                    suspended[side] = continuation
+                    suspended.append(Waiter(id: id, side: side, continuation: continuation))
                     return true
                 }
                 if !isWaiting { continuation.resume() }
             }
         } onCancel: {
-            monitor.withLock { suspended.removeValue(forKey: side) }?.resume()
+            monitor.withLock {
+                suspended.firstIndex { $0.id == id }.map { suspended.remove(at: $0).continuation }
+            }?.resume()
         }
     }
 }

@@ -36,7 +36,9 @@ package struct Camera: Hashable, Sendable {
     package init?(_ text: String) {
         let (streams, control) = Self.split(text, before: Self.controlKey)
         if let control {
-            guard !control.isEmpty, (try? PathListener.refuseUnusable(control)) != nil else { return nil }
+            guard !control.isEmpty, !control.contains(Self.smallKey),
+                (try? PathListener.refuseUnusable(control)) != nil
+            else { return nil }
         }
         let (place, small) = Self.split(streams, before: Self.smallKey)
         if let address = Self.address(place) {
@@ -215,9 +217,25 @@ extension Camera {
         let whole = preferred(places.filter(\.properties.isEmpty))
         guard let address = whole ?? preferred(places) else { return nil }
         self.init(name: name, address: address, control: control)
-        let small = preferred(places.filter { $0.properties.contains { $0.key == .size } })
+        let small = preferred(OutputText.smallest(of: places))
         smallAddress = small == address ? nil : small
         recordings = RecordingsPlace(settings, stateFolder: stateFolder)
+    }
+}
+
+extension OutputText {
+    /// The renditions with the smallest pictures, without those of a codec of their own, which a browser may not play.
+    fileprivate static func smallest(of places: [OutputText]) -> [OutputText] {
+        func size(_ place: OutputText) -> Int? {
+            guard !place.properties.contains(where: { $0.key == .codec }) else { return nil }
+            let sides = place.properties.last { $0.key == .size }?.value.split(separator: "x").compactMap {
+                Int($0)
+            }
+            guard let sides, sides.count == 2 else { return nil }
+            return sides[0].multipliedReportingOverflow(by: sides[1]).partialValue
+        }
+        let smallest = places.compactMap(size).min()
+        return places.filter { size($0) == smallest && smallest != nil }
     }
 }
 

@@ -63,6 +63,8 @@ export class LiveStream {
     const size = isSmall ? "/small" : "";
     if (size === this.#size) return;
     this.#size = size;
+    // What failed with the other stream may work with this.
+    this.#format = null;
     const isOpen = this.#socket !== null || this.#timer !== null;
     this.close();
     if (isOpen) this.open();
@@ -111,13 +113,22 @@ export class LiveStream {
   }
 
   #noteStatus(status) {
+    if (status.state === "unavailable" && this.#leaveSmall()) return;
     // Another connection to the recorder begins with a keyframe.
     if (status.state === "waiting") this.#decoder?.reset();
     if (status.state === "unavailable" || this.#decoder) this.#listener.status(status);
     else this.#sayUnable(this.#reason);
   }
 
+  // A smaller stream that cannot be had or played is no reason to show nothing.
+  #leaveSmall() {
+    if (!this.#size) return false;
+    this.isSmall = false;
+    return true;
+  }
+
   #sayUnable(reason) {
+    if (this.#leaveSmall()) return;
     this.#listener.status({ state: "unplayable", reason });
   }
 

@@ -197,8 +197,11 @@ struct RequestRouter: Sendable {
     /// The camera whose newest picture `door.jpg` names; nil for another name.
     private func pictured(_ name: String) -> String? {
         guard name.hasSuffix(Self.pictureEnding) else { return nil }
-        let camera = String(name.dropLast(Self.pictureEnding.count))
-        return cameras[camera] == nil ? nil : camera
+        // The recorder's snapshot has its whole picture in any case.
+        let stream = cameras.stream(named: String(name.dropLast(Self.pictureEnding.count)))
+        return cameras.feeds.first { $0 === stream || $0.small === stream }.flatMap {
+            stream == nil ? nil : $0.camera.name
+        }
     }
 
     private static let pictureEnding = ".jpg"

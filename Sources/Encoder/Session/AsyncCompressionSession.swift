@@ -3,11 +3,15 @@ import CamPlatform
 /// A compression session for tasks: one encodes pictures, another takes the access units.
 ///
 ///     let session = try AsyncCompressionSession(CompressionSession(for: format, [properties]))
-///     // in one task
-///     for try await unit in session.accessUnits { … }
-///     // in another
-///     for try await picture in pictures { try await session.encode(picture) }
-///     try await session.finish()
+///     try await withThrowingTaskGroup(of: Void.self) { group in
+///         group.addTask { for try await unit in session.accessUnits { … } }
+///         group.addTask {
+///             for try await picture in pictures { try await session.encode(picture) }
+///             try await session.finish()
+///         }
+///         // If one fails, the other is canceled: neither would end by itself.
+///         try await group.waitForAll()
+///     }
 ///
 /// The session works on a thread of its own, because encoders and drivers block.
 public actor AsyncCompressionSession {

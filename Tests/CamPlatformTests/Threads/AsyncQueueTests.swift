@@ -70,6 +70,35 @@ struct AsyncQueueTests {
         try await last.value
     }
 
+    @Test("all writers that wait get their turn, and each can be cancelled")
+    func writers() async throws {
+        let queue = AsyncQueue<Int>(limit: 1)
+        queue.append(0)
+        let writers = (1...3).map { number in
+            Task {
+                try await queue.awaitRoom()
+                queue.append(number)
+            }
+        }
+        writers[1].cancel()
+        await #expect(throws: CancellationError.self) { try await writers[1].value }
+        var taken: Set<Int> = []
+        for _ in 0..<3 { taken.insert(try #require(try await queue.next())) }
+        #expect(taken == [0, 1, 3])
+    }
+
+    @Test("a task that is cancelled takes nothing, though there is something")
+    func cancelled() async throws {
+        let queue = AsyncQueue<Int>(limit: 1)
+        queue.append(1)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await queue.next()
+        }
+        #expect(try await task.value == nil)
+        #expect(try await queue.next() == 1)
+    }
+
     @Test("a thread that waits for room and a task pass on everything")
     func thread() async throws {
         let queue = AsyncQueue<Int>(limit: 3)
