@@ -403,6 +403,9 @@ stops "browsers: camweb ends" "$server"
 serves "groups=unix:$work/groups,small=unix:$work/small,control=$work/groups-control" "real=unix:$work/real"
 check "several cameras are shown small, and one alone is not" web sizes "$page" groups 128 256
 stops "browsers: camweb ends after sizes" "$server"
+serves "groups=unix:$work/groups,small=tcp://127.0.0.1:1,control=$work/groups-control" "real=unix:$work/real"
+check "a smaller stream that nobody offers gives way to the whole one" web sizes "$page" groups 256 256
+stops "browsers: camweb ends after no small stream" "$server"
 for name in slow groups order; do
     serves "$name=unix:$work/$name,control=$work/$name-control"
     case $name in
