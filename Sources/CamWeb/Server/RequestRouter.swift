@@ -197,11 +197,13 @@ struct RequestRouter: Sendable {
     /// The camera whose newest picture `door.jpg` names; nil for another name.
     private func pictured(_ name: String) -> String? {
         guard name.hasSuffix(Self.pictureEnding) else { return nil }
-        // The recorder's snapshot has its whole picture in any case.
-        let stream = cameras.stream(named: String(name.dropLast(Self.pictureEnding.count)))
-        return cameras.feeds.first { $0 === stream || $0.small === stream }.flatMap {
-            stream == nil ? nil : $0.camera.name
+        guard let feed = cameras.stream(named: String(name.dropLast(Self.pictureEnding.count))) else {
+            return nil
         }
+        // The recorder's snapshot has its whole picture in any case.
+        let camera = feed.camera.name
+        return camera.hasSuffix(Camera.smallEnding)
+            ? String(camera.dropLast(Camera.smallEnding.count)) : camera
     }
 
     private static let pictureEnding = ".jpg"
