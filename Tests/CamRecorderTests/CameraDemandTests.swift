@@ -96,6 +96,8 @@ import Testing
         watchers(0)
         hasLeft.open()
         try #require(eventually { recording.isCameraOff && first.isReleased })
+        // Before somebody watches again.
+        try #require(eventually { recording.encoderCounters[0][.unused] == 1 })
         #expect(second.startCount == 0)
         watchers(1)
         let outcome = recording.finish()
