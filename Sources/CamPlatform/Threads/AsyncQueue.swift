@@ -44,14 +44,9 @@ package final class AsyncQueue<Element: Sendable>: @unchecked Sendable {
         return monitor.withLock {
             guard end == nil, elements.count < limit else { return false }
             elements.append(element)
-            reader = takeFirstWaiter(.reader)
+            reader = suspended.firstIndex { $0.side == .reader }.map { suspended.remove(at: $0).continuation }
             return true
         }
-    }
-
-    /// Removes the waiter that came first. Called with the lock held.
-    private func takeFirstWaiter(_ side: Side) -> CheckedContinuation<Void, Never>? {
-        suspended.firstIndex { $0.side == side }.map { suspended.remove(at: $0).continuation }
     }
 
     /// Blocks the thread until there is room, or the queue has ended.
@@ -106,8 +101,8 @@ package final class AsyncQueue<Element: Sendable>: @unchecked Sendable {
     }
 
     private func takeFirst() -> (Element?, End?) {
-        var writer: CheckedContinuation<Void, Never>?
-        defer { writer?.resume() }
+        var writers: [Waiter] = []
+        defer { for writer in writers { writer.continuation.resume() } }
         return monitor.withLock { () -> (Element?, End?) in
             guard !elements.isEmpty else {
                 defer { if end != nil { end = .normal } }
@@ -115,7 +110,10 @@ package final class AsyncQueue<Element: Sendable>: @unchecked Sendable {
             }
             let element = elements.removeFirst()
             monitor.signal()
-            if elements.count < limit { writer = takeFirstWaiter(.writer) }
+            guard elements.count < limit else { return (element, nil) }
+            // All of them: one alone might be cancelled at this moment, and leave the room to nobody.
+            writers = suspended.filter { $0.side == .writer }
+            suspended.removeAll { $0.side == .writer }
             return (element, nil)
         }
     }
