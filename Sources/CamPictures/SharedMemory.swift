@@ -114,8 +114,8 @@ final class SharedBuffer: Sendable {
         }
     }
 
-    /// Keeps the buffer mapped from now on, with or without an owner. Call it as an owner: whoever hides the buffer later
-    /// takes the owners' lock after the caller.
+    /// Keeps the buffer mapped from now on, with or without an owner. Only an owner may call this: a later `hide` follows
+    /// the release of that owner, which takes the same lock.
     func keep() { isKept.store(true, ordering: .relaxed) }
 
     private func hide(_ view: inout View) {

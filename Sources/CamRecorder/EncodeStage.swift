@@ -110,7 +110,7 @@ final class EncodeStage: @unchecked Sendable {
         firstTimestamp.map { limits.isReached(at: timestamp, since: $0) } ?? false
     }
 
-    /// Whether a track needs no more frames. One that nobody watches ends with those that somebody does.
+    /// Whether a track needs no more frames. A track without viewers ends as soon as one with viewers has all frames.
     private func isComplete(_ track: EncodeTrack) -> Bool {
         if track.isOver { return true }
         guard !servesOn(track) else { return false }

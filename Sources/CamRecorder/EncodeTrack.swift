@@ -42,7 +42,8 @@ final class EncodeTrack {
     private var segments: SegmentSchedule?
     /// Finds the cuts in what the encoder returns, as the writers do.
     private var cuts: SegmentSchedule?
-    /// When a rest began, while nobody watches the rendition: the last frame lasts until then. Nil while it is encoded.
+    /// The start of a rest, during which the rendition has no viewers and is not encoded; the last frame ends there. Nil
+    /// while it is encoded.
     private var restStart: Instant?
     private var isCutDue = false
     private var endsAtCut = false
@@ -99,7 +100,7 @@ final class EncodeTrack {
         }
     }
 
-    /// Whether the rendition rests because nobody watches it.
+    /// Whether the rendition rests, because it has no viewers.
     var isResting: Bool { restStart != nil }
 
     /// Records a pause.

@@ -96,13 +96,13 @@ import Testing
         watchers(0)
         hasLeft.open()
         try #require(eventually { recording.isCameraOff && first.isReleased })
-        // Before somebody watches again.
+        // The picture is passed over before the next viewer comes.
         try #require(eventually { recording.encoderCounters[0][.unused] == 1 })
         #expect(second.startCount == 0)
         watchers(1)
         let outcome = recording.finish()
         #expect(outcome.errors.isEmpty)
-        // The picture that was captured when the viewer had left is for nobody.
+        // A picture that was captured after the viewer left is not encoded.
         #expect(sink.units.map(\.isIDR) == [true, false, false, true, false])
         #expect(recording.encoderCounters[0][.unused] == 1)
         #expect(recording.counters[.turnedOn] == 2 && recording.counters[.sourceRestarts] == 0)
@@ -111,7 +111,7 @@ import Testing
         #expect(events.value == [off, on, off, on])
     }
 
-    @Test("an encoder rests while nobody watches its rendition, and goes on with a keyframe")
+    @Test("an encoder rests while its rendition has no viewers, and continues with a keyframe")
     func rest() throws {
         let (demand, gates) = (CameraDemand(linger: .zero), [Gate(), Gate(), Gate()])
         let stream = try ScriptedStream(

@@ -111,7 +111,7 @@ package final class AsyncQueue<Element: Sendable>: @unchecked Sendable {
             let element = elements.removeFirst()
             monitor.signal()
             guard elements.count < limit else { return (element, nil) }
-            // All of them: one alone might be cancelled at this moment, and leave the room to nobody.
+            // Resumes all of them: if only one were resumed and then cancelled, the room would stay unused.
             writers = suspended.filter { $0.side == .writer }
             suspended.removeAll { $0.side == .writer }
             return (element, nil)

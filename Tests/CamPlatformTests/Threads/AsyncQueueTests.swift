@@ -87,7 +87,7 @@ struct AsyncQueueTests {
         #expect(taken == [0, 1, 3])
     }
 
-    @Test("a task that is cancelled takes nothing, though there is something")
+    @Test("a cancelled task takes no element, even if there is one")
     func cancelled() async throws {
         let queue = AsyncQueue<Int>(limit: 1)
         queue.append(1)
